@@ -87,13 +87,11 @@ def _person(tx: Tx, person_id: int | None) -> tuple[bool, bool, bool]:
 def _inherited(tx: Tx, places: tuple[Row, ...]) -> str:
     """What was decided for the guild or the group that a channel or topic belongs to."""
     for platform, name in ((platform, name) for platform, *names in places for name in names if name):
-        access: str | None = tx.value(
+        sql = (
             f"SELECT access FROM chat JOIN place ON place.chat_id = chat.id WHERE {BELONGS} AND access <> '' "
-            "ORDER BY access DESC LIMIT 1",
-            platform,
-            name,
-            name,
+            "ORDER BY access DESC LIMIT 1"
         )
+        access: str | None = tx.value(sql, platform, name, name)
         if access is not None:
             return access
     return ""
@@ -159,13 +157,11 @@ def persons(tx: Tx, where: str, *values: object) -> tuple[Person, ...]:
     """Whom a condition chooses; an account among the owners, or one that used the owner code, makes them an owner."""
     owners = tx.lists.owners  # a reload may change the lists meanwhile
     owns = f"owner = 1 OR platform || ':' || external_id IN ({placeholders(owners)})"
-    return tx.all(
+    sql = (
         "SELECT id, name, script, timezone, is_bot = 0 AND EXISTS (SELECT 1 FROM account WHERE person_id = person.id "
-        f"AND ({owns})), is_bot FROM person {where}",
-        *owners,
-        *values,
-        to=Person,
+        f"AND ({owns})), is_bot FROM person {where}"
     )
+    return tx.all(sql, *owners, *values, to=Person)
 
 
 def owner_ids(tx: Tx) -> tuple[int, ...]:
@@ -204,11 +200,8 @@ def find_person(
     what they wrote last in that chat. `called`: the name by that script, where they told none.
     """
     there = "platform = ? AND external_id = ?"
-    row = tx.one(
-        f"SELECT person_id, account.name, script FROM account JOIN person ON person.id = person_id WHERE {there}",
-        sender.platform,
-        sender.external_id,
-    )
+    sql = f"SELECT person_id, account.name, script FROM account JOIN person ON person.id = person_id WHERE {there}"
+    row = tx.one(sql, sender.platform, sender.external_id)
     if row is None:
         first = script("", ())
         name = called(first) if called is not None else sender.name
@@ -233,11 +226,9 @@ def find_person(
 
 def last_lines(tx: Tx, chat_id: int, person_id: int) -> tuple[str, ...]:
     """What a person wrote last in a chat, of its newest lines, the newest first."""
-    rows = tx.all(
+    sql = (
         "SELECT text FROM event WHERE kind = 'message' AND hidden = '' AND forwarded = 0 AND person_id = ? AND id IN "
-        "(SELECT id FROM event WHERE chat_id = ? ORDER BY id DESC LIMIT 60) ORDER BY id DESC LIMIT ?",
-        person_id,
-        chat_id,
-        USUAL_LINES - 1,
+        "(SELECT id FROM event WHERE chat_id = ? ORDER BY id DESC LIMIT 60) ORDER BY id DESC LIMIT ?"
     )
+    rows = tx.all(sql, person_id, chat_id, USUAL_LINES - 1)
     return tuple(text[:USUAL_CHARS] for (text,) in rows)

@@ -270,13 +270,11 @@ def _insert(
     tx: Tx, memory: ExportedMemory, owner_id: int | None, chat_id: int, fillable: Mapping[str, str], at: int
 ) -> None:
     if memory.slot == "address":  # the file's name for somebody is the newer one
-        for number in tx.ids(
+        sql = (
             "SELECT id FROM memory WHERE owner_id IS NOT DISTINCT FROM ? AND visibility = ? AND slot = 'address' "
-            "AND disabled_at IS NULL AND (visibility <> 'chat' OR chat_id = ?)",
-            owner_id,
-            memory.visibility,
-            chat_id,
-        ):
+            "AND disabled_at IS NULL AND (visibility <> 'chat' OR chat_id = ?)"
+        )
+        for number in tx.ids(sql, owner_id, memory.visibility, chat_id):
             end_memory(tx, number, "replaced", at)
     values: dict[str, object] = {name: getattr(memory, name) for name in STORED_COLUMNS}
     values |= {name: value for name, value in memory.more if fillable.get(name) == _TYPES[type(value)]}

@@ -212,13 +212,11 @@ def apply_done_since(tx: Tx, since: PresentState, done: DoneSince, at: int) -> N
         empty_digests(tx, set_aside, at)
         withdraw_promises(tx, set_aside)
     for chat_id, lines, talks in done.cleared:
-        tx.run(
+        sql = (
             f"UPDATE chat SET cleared_upto = {GREATEST}(cleared_upto, ?), talks_cleared = {GREATEST}(talks_cleared, ?) "
-            "WHERE id = ?",
-            lines,
-            talks,
-            chat_id,
+            "WHERE id = ?"
         )
+        tx.run(sql, lines, talks, chat_id)
 
 
 def drop_forgotten_plans(tx: Tx, tombstones: Tombstones, at: int) -> None:

@@ -30,14 +30,8 @@ def settle_commitment(
     tx: Tx, number: int, owner_id: int, state: CommitmentState, at: int, said: tuple[int, ...] = ()
 ) -> bool:
     """How an own promise stands now, and the lines that say so; False when its owner has none of that number."""
-    changed = tx.run(
-        "UPDATE commitment SET state = ?, updated_at = ?, ended_at = ? WHERE id = ? AND owner_id = ? AND text <> ''",
-        state,
-        at,
-        at if state in ENDED else None,
-        number,
-        owner_id,
-    )
+    sql = "UPDATE commitment SET state = ?, updated_at = ?, ended_at = ? WHERE id = ? AND owner_id = ? AND text <> ''"
+    changed = tx.run(sql, state, at, at if state in ENDED else None, number, owner_id)
     if changed:
         tx.unlink("settled", number)
         tx.link("settled", number, said)
@@ -62,11 +56,8 @@ def settle_nudges(tx: Tx, number: int) -> None:
 def reopen_commitments(tx: Tx, numbers: Iterable[int], at: int) -> None:
     """These promises are open again: what ended them was taken back, or is not said any more."""
     for number in numbers:
-        tx.run(
-            "UPDATE commitment SET state = 'pending', updated_at = ?, ended_at = NULL WHERE id = ? AND text <> ''",
-            at,
-            number,
-        )
+        sql = "UPDATE commitment SET state = 'pending', updated_at = ?, ended_at = NULL WHERE id = ? AND text <> ''"
+        tx.run(sql, at, number)
         tx.unlink("settled", number)
         settle_nudges(tx, number)
 
@@ -100,12 +91,8 @@ class Commitments(Repository):
     def owned(self, tx: Tx, owner_id: int, audience: Audience) -> tuple[Commitment, ...]:
         """What that person promised and this audience may see, ended ones too as long as they are kept, oldest first."""
         where, params = visible_commitment(audience)
-        return tx.all(
-            f"{SELECT_COMMITMENT}WHERE owner_id = ? AND text <> '' AND {where} ORDER BY id",
-            owner_id,
-            *params,
-            to=Commitment,
-        )
+        sql = f"{SELECT_COMMITMENT}WHERE owner_id = ? AND text <> '' AND {where} ORDER BY id"
+        return tx.all(sql, owner_id, *params, to=Commitment)
 
     @writes
     def end(self, tx: Tx, ended: tuple[SettledCommitment, ...], receipt: Receipt, at: int) -> str:
@@ -122,12 +109,8 @@ class Commitments(Repository):
     @reads
     def ended_by(self, tx: Tx, event_id: int) -> dict[int, str]:
         """The promises that ended by this line, by number."""
-        return dict(
-            tx.all(
-                "SELECT id, text FROM edge JOIN commitment ON id = derived_id WHERE kind = 'settled' AND event_id = ?",
-                event_id,
-            )
-        )
+        sql = "SELECT id, text FROM edge JOIN commitment ON id = derived_id WHERE kind = 'settled' AND event_id = ?"
+        return dict(tx.all(sql, event_id))
 
     @reads
     def to_end(self, tx: Tx, event_id: int, owner_id: int, audience: Audience) -> dict[int, str]:
@@ -135,16 +118,12 @@ class Commitments(Repository):
         it ended already."""
         where, params = visible_commitment(audience)
         of_line = "(SELECT derived_id FROM edge WHERE kind = '{}' AND event_id = ?)"
-        rows = tx.all(
+        sql = (
             f"SELECT id, text FROM commitment WHERE owner_id = ? AND text <> '' AND {where} AND ("
             f"(ended_at IS NULL AND id NOT IN {of_line.format('commitment')}) OR id IN {of_line.format('settled')}) "
-            "ORDER BY id DESC LIMIT ?",
-            owner_id,
-            *params,
-            event_id,
-            event_id,
-            MOST_OPEN,
+            "ORDER BY id DESC LIMIT ?"
         )
+        rows = tx.all(sql, owner_id, *params, event_id, event_id, MOST_OPEN)
         return dict(reversed(rows))
 
     @reads
@@ -181,14 +160,11 @@ def store_commitment(tx: Tx, new: NewCommitment, at: int) -> int:
     """
     if new.changes:
         return _change(tx, new, at)
-    known = tx.all(
+    sql = (
         "SELECT id, text, folded, ended_at, due_at FROM commitment WHERE owner_id = ? AND visibility = ? "
-        "AND (visibility <> 'chat' OR chat_id = ?) ORDER BY id DESC",
-        new.owner_id,
-        new.visibility,
-        new.chat_id,
-        to=_Known,
+        "AND (visibility <> 'chat' OR chat_id = ?) ORDER BY id DESC"
     )
+    known = tx.all(sql, new.owner_id, new.visibility, new.chat_id, to=_Known)
     opened = [each for each in known if each.ended_at is None]
     same = next((each for each in opened if _says(each, new)), None)
     if same is None:
@@ -218,14 +194,8 @@ def store_commitment(tx: Tx, new: NewCommitment, at: int) -> int:
         read_again = new.source == "digest" and tx.sources("commitment", number).issuperset(new.event_ids)
         moves = new.due_at not in (None, due) and (due is None or not read_again)
         # Spoken of when it was said: a digest may read it much later.
-        tx.run(
-            f"UPDATE commitment SET text = ?, folded = ?, due_at = ?, updated_at = {GREATEST}(updated_at, ?) WHERE id = ?",
-            text,
-            fold(text),
-            new.due_at if moves else due,
-            new.made_at,
-            number,
-        )
+        sql = f"UPDATE commitment SET text = ?, folded = ?, due_at = ?, updated_at = {GREATEST}(updated_at, ?) WHERE id = ?"
+        tx.run(sql, text, fold(text), new.due_at if moves else due, new.made_at, number)
         if moves:
             set_nudge(tx, number, new, at)
         if moves and due is not None:
@@ -269,16 +239,11 @@ def _change(tx: Tx, new: NewCommitment, at: int) -> int:
     )
     if row is None:
         return new.changes
-    tx.run(
+    sql = (
         f"UPDATE commitment SET text = ?, folded = ?, due_at = ?, dated = ?, updated_at = {GREATEST}(updated_at, ?) "
-        "WHERE id = ?",
-        new.text,
-        fold(new.text),
-        new.due_at,
-        new.dated,
-        new.made_at,
-        new.changes,
+        "WHERE id = ?"
     )
+    tx.run(sql, new.text, fold(new.text), new.due_at, new.dated, new.made_at, new.changes)
     if row[0] != new.due_at:
         set_nudge(tx, new.changes, new, at)
     if row[0] not in (None, new.due_at):

@@ -160,14 +160,12 @@ def _is_outdated(tx: Tx, digested: Digested) -> bool:
     reason = tx.value("SELECT close_reason FROM session WHERE id = ?", session.id)
     if reason == "clear" and session.close_reason != "clear":
         return True
-    if tx.has(
+    sql = (
         "SELECT 1 FROM event AS edit JOIN event AS said ON said.chat_id = edit.chat_id "
         "AND said.external_id = edit.target WHERE edit.chat_id = ? AND edit.id > ? AND edit.label = 'edit' "
-        f"AND said.id IN ({placeholders(digested.event_ids)})",
-        session.chat_id,
-        digested.seen,
-        *digested.event_ids,
-    ):
+        f"AND said.id IN ({placeholders(digested.event_ids)})"
+    )
+    if tx.has(sql, session.chat_id, digested.seen, *digested.event_ids):
         return True
     due = "SELECT 1 FROM session WHERE id = ? AND digest_due_at IS NOT NULL"
     return not all(tx.has(due, number) for number in (*digested.members, session.id))
@@ -317,13 +315,11 @@ class Digests(Repository):
             store_memory(tx, memory, at, digested.merging)
         _change_open(tx, digest, at)
         if digest.by == "model":
-            tx.run(
+            sql = (
                 "UPDATE session SET digest_due_at = ? WHERE id IN (SELECT session_id FROM digest WHERE chat_id = ? "
-                "AND remake = 1 AND ended_at > ?)",
-                at,
-                session.chat_id,
-                at - REMADE_MS,
+                "AND remake = 1 AND ended_at > ?)"
             )
+            tx.run(sql, at, session.chat_id, at - REMADE_MS)
         return True
 
     @reads
@@ -416,13 +412,11 @@ class Digests(Repository):
         )
         drop_talks(tx, numbers)
         wipe_soon(tx, at)
-        tx.run(
+        sql = (
             "UPDATE chat SET talks_cleared = ? WHERE id = ? OR (kind = 'dm' AND id IN (SELECT chat_id FROM member "
-            "WHERE person_id = ?))",
-            at,
-            audience.chat_id,
-            whose_dm(audience),
+            "WHERE person_id = ?))"
         )
+        tx.run(sql, at, audience.chat_id, whose_dm(audience))
         return sum(summary != "" for _, summary in talks)
 
 

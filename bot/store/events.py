@@ -78,13 +78,11 @@ def tellable_lines(
     Not the messages that it is `answering`, and not what comes after a command that is still to be carried out and may
     close the session, nor, `apart`, after a message that is answered by itself: lines are told in order.
     """
-    next_alone = tx.value(
+    sql = (
         f"SELECT min(id) FROM {EVENT_QUEUE} WHERE chat_id = ? AND state = 'queued' AND kind = 'message' AND tries = 0 "
-        "AND (? OR why = 'command') AND id > ?",
-        chat_id,
-        apart,
-        max(answering, default=NO_EVENT),
+        "AND (? OR why = 'command') AND id > ?"
     )
+    next_alone = tx.value(sql, chat_id, apart, max(answering, default=NO_EVENT))
     told = f"{TELLABLE_LINES}AND {where} AND id NOT IN ({placeholders(answering)}) "
     given = (chat_id, next_alone or NO_EVENT, *values, *answering)
     found = read_events(tx, f"{told}ORDER BY id DESC LIMIT ?", *given, limit)
@@ -194,15 +192,12 @@ class EventLog(Repository):
     @reads
     def newest_ids(self, tx: Tx, place: Place, limit: int, *, hidden: bool = False) -> tuple[str, ...]:
         """The platform's ids of the newest messages of people of a place, newest first; also `hidden` ones."""
-        found = tx.all(
+        sql = (
             "SELECT event.external_id FROM event JOIN place ON place.chat_id = event.chat_id WHERE place.platform = ? "
             "AND place.external_id = ? AND event.external_id <> '' AND kind = 'message' AND (? OR hidden = '') "
-            "ORDER BY event.id DESC LIMIT ?",
-            place.platform,
-            place.external_id,
-            hidden,
-            limit,
+            "ORDER BY event.id DESC LIMIT ?"
         )
+        found = tx.all(sql, place.platform, place.external_id, hidden, limit)
         return tuple(number for (number,) in found)
 
     @reads
@@ -287,37 +282,30 @@ class EventLog(Repository):
     @reads
     def last_words(self, tx: Tx, person_id: int, chat_id: int, now: int) -> tuple[str, ...]:
         """What that person wrote there last, newest first: as much as says what somebody asks for."""
-        found = tx.all(
+        sql = (
             f"SELECT text FROM event WHERE {IS_VISIBLE}kind = 'message' AND forwarded = 0 AND person_id = ? "
-            "AND chat_id = ? AND at >= ? ORDER BY id DESC LIMIT ?",
-            person_id,
-            chat_id,
-            now - OWN_WORDS_MS,
-            MOST_OWN_LINES,
+            "AND chat_id = ? AND at >= ? ORDER BY id DESC LIMIT ?"
         )
+        found = tx.all(sql, person_id, chat_id, now - OWN_WORDS_MS, MOST_OWN_LINES)
         return tuple(text for (text,) in found)
 
     @reads
     def was_refused(self, tx: Tx, chat_id: int, person_id: int, since: int) -> bool:
         """Whether that person was told there why nothing is answered, for what they wrote at `since` (ms) or later."""
-        return tx.has(
+        sql = (
             "SELECT 1 FROM event WHERE chat_id = ? AND person_id = ? AND outcome = 'refused' "
-            "AND kind = 'message' AND at >= ? LIMIT 1",
-            chat_id,
-            person_id,
-            since,
+            "AND kind = 'message' AND at >= ? LIMIT 1"
         )
+        return tx.has(sql, chat_id, person_id, since)
 
     @reads
     def met_limit(self, tx: Tx, chat_id: int, person_id: int, since: int) -> bool:
         """Whether what that person wrote there last, at `since` (ms) or later, met a limit."""
-        return tx.value(
+        sql = (
             "SELECT outcome FROM event WHERE chat_id = ? AND person_id = ? AND at >= ? "
-            "AND outcome IN ('answered', 'failed', 'refused', 'silent') ORDER BY id DESC LIMIT 1",
-            chat_id,
-            person_id,
-            since,
-        ) in ("refused", "silent")
+            "AND outcome IN ('answered', 'failed', 'refused', 'silent') ORDER BY id DESC LIMIT 1"
+        )
+        return tx.value(sql, chat_id, person_id, since) in ("refused", "silent")
 
     @reads
     def dead(self, tx: Tx) -> dict[str, int]:
@@ -348,22 +336,18 @@ class EventLog(Repository):
     @reads
     def last_decisions(self, tx: Tx, chat_id: int, before: int) -> LastDecisions:
         """What was decided last in a chat before that event, which asks."""
+        line = (
+            "SELECT id, name, why, state, outcome, due_at FROM event WHERE chat_id = ? AND id < ? AND kind = "
+            "'message' AND hidden = '' ORDER BY id DESC LIMIT 1"
+        )
+        entry = (
+            "SELECT id, why, outcome FROM event WHERE chat_id = ? AND id < ? AND why IN ('join', 'heartbeat') "
+            "AND kind = 'event' ORDER BY id DESC LIMIT 1"
+        )
         return LastDecisions(
-            tx.one(
-                "SELECT id, name, why, state, outcome, due_at FROM event WHERE chat_id = ? AND id < ? AND kind = "
-                "'message' AND hidden = '' ORDER BY id DESC LIMIT 1",
-                chat_id,
-                before,
-                to=LastLine,
-            ),
+            tx.one(line, chat_id, before, to=LastLine),
             tx.one("SELECT event_id, why, until, due_at FROM joining WHERE chat_id = ?", chat_id, to=LastLook),
-            tx.one(
-                "SELECT id, why, outcome FROM event WHERE chat_id = ? AND id < ? AND why IN ('join', 'heartbeat') "
-                "AND kind = 'event' ORDER BY id DESC LIMIT 1",
-                chat_id,
-                before,
-                to=LastEntry,
-            ),
+            tx.one(entry, chat_id, before, to=LastEntry),
         )
 
     @writes
@@ -417,13 +401,8 @@ class EventLog(Repository):
 
 
 def _finish(tx: Tx, sent: SentAttachment, state: Literal["done", "refused"], text: str) -> None:
-    tx.run(
-        f"UPDATE attachment SET state = ?, text = ? WHERE state = 'new' AND {IS_ATTACHMENT}",
-        state,
-        text,
-        sent.event_id,
-        sent.position,
-    )
+    sql = f"UPDATE attachment SET state = ?, text = ? WHERE state = 'new' AND {IS_ATTACHMENT}"
+    tx.run(sql, state, text, sent.event_id, sent.position)
 
 
 def _sent(event_id: int, position: int, *attachment: Any) -> SentAttachment:

@@ -167,7 +167,7 @@ class MemoryForgetting(Repository):
     def kept_last(self, tx: Tx, owner_id: int, audience: Audience, since: int) -> tuple[Memory, ...]:
         """The memories of the last message in which a person asked to keep something, not before `since`, ms."""
         where, params = visible_memory(audience, elsewhere=False)
-        return tx.all(
+        sql = (
             "WITH newest AS (SELECT id, created_at AS at FROM memory WHERE owner_id = ? AND disabled_at IS NULL "
             f"AND asked = 1 AND source IN ('command', 'tool') AND created_at >= ? AND {where} "
             "ORDER BY created_at DESC, id DESC LIMIT 1) "
@@ -175,15 +175,9 @@ class MemoryForgetting(Repository):
             f"AND memory.disabled_at IS NULL AND memory.asked = 1 AND {where} AND memory.created_at >= newest.at - ? "
             "AND EXISTS (SELECT 1 FROM edge AS one JOIN edge AS two ON one.event_id = two.event_id "
             "WHERE one.kind = 'memory' AND two.kind = 'memory' AND one.derived_id = memory.id "
-            "AND two.derived_id = newest.id)) ORDER BY memory.id",
-            owner_id,
-            since,
-            *params,
-            owner_id,
-            *params,
-            TOGETHER_MS,
-            to=Memory,
+            "AND two.derived_id = newest.id)) ORDER BY memory.id"
         )
+        return tx.all(sql, owner_id, since, *params, owner_id, *params, TOGETHER_MS, to=Memory)
 
     @reads
     def plans(self, tx: Tx, person_id: int, chat_id: int, group: int | None, now: int) -> tuple[LastPlan, ...]:
@@ -227,15 +221,12 @@ class MemoryForgetting(Repository):
     def holds_again(self, tx: Tx, number: int, audience: Audience) -> Memory | None:
         """What holds again once this memory is taken back, if it took the place of something and is current."""
         where, params = visible_memory(audience)
-        return tx.one(
+        sql = (
             f"{SELECT_MEMORY}WHERE replaced_by = ? AND disabled_at IS NULL AND {where} "
             "AND EXISTS (SELECT 1 FROM memory AS new WHERE new.id = ? AND new.replaced_by IS NULL) "
-            f"ORDER BY {GREATEST}(said_at, created_at) DESC, id DESC LIMIT 1",
-            number,
-            *params,
-            number,
-            to=Memory,
+            f"ORDER BY {GREATEST}(said_at, created_at) DESC, id DESC LIMIT 1"
         )
+        return tx.one(sql, number, *params, number, to=Memory)
 
     @reads
     def is_reply(self, tx: Tx, event_id: int) -> bool:
@@ -289,23 +280,17 @@ class MemoryForgetting(Repository):
     @reads
     def forgot_since(self, tx: Tx, person_id: int, chat_id: int, since: int) -> bool:
         """Whether that person had something forgotten there since then, ms: a wish of theirs is hidden."""
-        return tx.has(
-            "SELECT 1 FROM event WHERE chat_id = ? AND person_id = ? AND at >= ? AND hidden = 'forgotten' LIMIT 1",
-            chat_id,
-            person_id,
-            since,
-        )
+        sql = "SELECT 1 FROM event WHERE chat_id = ? AND person_id = ? AND at >= ? AND hidden = 'forgotten' LIMIT 1"
+        return tx.has(sql, chat_id, person_id, since)
 
     @reads
     def kept_from(self, tx: Tx, events: tuple[int, ...], owner_id: int) -> tuple[Memory, ...]:
         """What that person asked to keep in these messages."""
-        return tx.all(
+        sql = (
             f"{SELECT_MEMORY}WHERE disabled_at IS NULL AND asked = 1 AND owner_id = ? AND memory.id IN "
-            f"(SELECT derived_id FROM edge WHERE kind = 'memory' AND event_id IN ({placeholders(events)})) ORDER BY id",
-            owner_id,
-            *events,
-            to=Memory,
+            f"(SELECT derived_id FROM edge WHERE kind = 'memory' AND event_id IN ({placeholders(events)})) ORDER BY id"
         )
+        return tx.all(sql, owner_id, *events, to=Memory)
 
     async def take_back_line(self, what: RepliedLine, purge_at: int | None, receipt: Receipt, at: int) -> str:
         """Take it back and store the receipt in one commit; the receipt's text. Once for each key.
@@ -338,14 +323,11 @@ class MemoryForgetting(Repository):
         if (before := earlier_receipt(tx, receipt, at)) is not None:
             return before
         # What they told while the wish waited to be carried out.
-        later = tx.ids(
+        sql = (
             "SELECT id FROM event WHERE ? AND chat_id = ? AND id > ? AND person_id = ? AND kind = 'message' "
-            "AND hidden = '' ORDER BY id",
-            ahead,
-            receipt.chat_id,
-            receipt.event_id,
-            receipt.person_id,
+            "AND hidden = '' ORDER BY id"
         )
+        later = tx.ids(sql, ahead, receipt.chat_id, receipt.event_id, receipt.person_id)
         keep_off_record(tx, receipt.event_id, (*events, *later), receipt.person_id, at)
         if ahead:
             mark_off_record(tx, (receipt.event_id,), ANNOUNCED)
@@ -401,16 +383,12 @@ def _commanded(tx: Tx, chat_id: int, receipt: str) -> set[int]:
 
 def _kept(tx: Tx, event_id: int, chat_id: int, person_id: int, text: str) -> tuple[Memory, ...]:
     """The memories that were asked to be kept in a message, or by pointing at it."""
-    return tx.all(
+    sql = (
         f"{SELECT_MEMORY}WHERE disabled_at IS NULL AND asked = 1 AND owner_id = ? AND (memory.id IN (SELECT "
         "derived_id FROM edge WHERE kind = 'memory' AND event_id = ?) "
-        "OR (folded = ? AND folded <> '' AND chat_id = ?))",
-        person_id,
-        event_id,
-        fold(text.strip()),
-        chat_id,
-        to=Memory,
+        "OR (folded = ? AND folded <> '' AND chat_id = ?))"
     )
+    return tx.all(sql, person_id, event_id, fold(text.strip()), chat_id, to=Memory)
 
 
 @dataclass(frozen=True, slots=True)
@@ -541,12 +519,8 @@ class AgentWrites(Repository):
     @writes
     def offer_answer(self, tx: Tx, memory_id: int, event: Event, at: int) -> None:
         """What its owner said after they were asked: a model may make one statement of both."""
-        tx.run(
-            "UPDATE rewriting SET answer_id = ?, due_at = ? WHERE memory_id = ? AND asked_id IS NOT NULL",
-            event.id,
-            at,
-            memory_id,
-        )
+        sql = "UPDATE rewriting SET answer_id = ?, due_at = ? WHERE memory_id = ? AND asked_id IS NOT NULL"
+        tx.run(sql, event.id, at, memory_id)
 
 
 def _say_otherwise(tx: Tx, memory: Memory, outcome: RewriteOutcome, at: int) -> None:

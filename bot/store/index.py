@@ -397,15 +397,11 @@ def note_round(tx: Tx, turn_id: int, chat: int, person: int, found: RecallRound,
         json.dumps(found.searched, ensure_ascii=False),
         int(found.held),
     )
-    tx.run(
+    sql = (
         "DELETE FROM section_round WHERE chat_id = ? AND person_id = ? AND turn_id <= (SELECT turn_id FROM "
-        "section_round WHERE chat_id = ? AND person_id = ? ORDER BY turn_id DESC LIMIT 1 OFFSET ?)",
-        chat,
-        person,
-        chat,
-        person,
-        KEPT_ROUNDS,
+        "section_round WHERE chat_id = ? AND person_id = ? ORDER BY turn_id DESC LIMIT 1 OFFSET ?)"
     )
+    tx.run(sql, chat, person, chat, person, KEPT_ROUNDS)
 
 
 def note_hit(tx: Tx, turn_id: int, memories: Sequence[int]) -> None:

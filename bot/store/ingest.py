@@ -235,15 +235,12 @@ def retargeted(tx: Tx, chat_id: int, incoming: Incoming) -> Incoming:
 
 def separate_copy(tx: Tx, chat_id: int, person_id: int | None, target: str, text: str) -> None:
     """A copy that its sender edits says something of its own."""
-    tx.run(
+    sql = (
         "UPDATE event SET hidden = '', same_as = NULL WHERE chat_id = ? AND external_id = ? AND external_id <> '' "
         "AND hidden = 'copy' AND person_id = ? AND (SELECT first.text FROM event AS first "
-        "WHERE first.id = event.same_as) <> ?",
-        chat_id,
-        target,
-        person_id,
-        text,
+        "WHERE first.id = event.same_as) <> ?"
     )
+    tx.run(sql, chat_id, target, person_id, text)
 
 
 def pass_to_copy(tx: Tx, chat_id: int, target: str) -> bool:

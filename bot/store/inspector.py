@@ -364,12 +364,8 @@ class InstallationReads(Repository):
     def summaries(self, tx: Tx, chat_id: int | None, before: int, limit: int) -> tuple[SummaryRow, ...]:
         """Summaries that ended before that instant (ms, 0: all), newest first; what was emptied is left out."""
         here, values = ("", ()) if chat_id is None else ("AND chat_id = ? ", (chat_id,))
-        rows = tx.all(
-            f"{_TOLD}AND into_id IS NULL {here}AND ended_at < ? {LAST_ENDED_FIRST} LIMIT ?",
-            *values,
-            before or NO_LIMIT,
-            limit,
-        )
+        sql = f"{_TOLD}AND into_id IS NULL {here}AND ended_at < ? {LAST_ENDED_FIRST} LIMIT ?"
+        rows = tx.all(sql, *values, before or NO_LIMIT, limit)
         parts: dict[int, list[Row]] = {}
         wholes = rows
         while wholes:
@@ -473,13 +469,11 @@ class InstallationReads(Repository):
     @reads
     def paid_calls(self, tx: Tx, after: int, among: Collection[int] = ()) -> tuple[PaidCall, ...]:
         """The calls after that number, and those `among` the numbers, oldest first."""
-        return tx.all(
+        sql = (
             "SELECT id, cause, model, state, settled_at - at, prompt_tokens, cached_tokens, output_tokens, cost "
-            f"FROM call WHERE id > ? OR id IN ({placeholders(among)}) ORDER BY id",
-            after,
-            *among,
-            to=PaidCall,
+            f"FROM call WHERE id > ? OR id IN ({placeholders(among)}) ORDER BY id"
         )
+        return tx.all(sql, after, *among, to=PaidCall)
 
     @reads
     def numbers(self, tx: Tx, outbox_id: int) -> dict[str, int]:

@@ -466,13 +466,11 @@ def migrate_chat(tx: Tx, happened: Change) -> None:
         return
     there = tx.value("SELECT chat_id FROM place WHERE platform = ? AND external_id = ?", place.platform, new)
     if there is None:
-        tx.run(
+        sql = (
             "INSERT INTO place (platform, external_id, chat_id, current, parent) "
-            "SELECT platform, ?, chat_id, 0, parent FROM place WHERE platform = ? AND external_id = ?",
-            new,
-            place.platform,
-            place.external_id,
+            "SELECT platform, ?, chat_id, 0, parent FROM place WHERE platform = ? AND external_id = ?"
         )
+        tx.run(sql, new, place.platform, place.external_id)
     elif there != chat_id:
         join_chats(tx, there, chat_id, happened.at)
     tx.run("UPDATE place SET current = (external_id = ?) WHERE chat_id = ?", new, chat_id)
@@ -482,20 +480,16 @@ def join_chats(tx: Tx, other: int, chat_id: int, at: int) -> None:
     """All of a chat that arrived first under its new id belongs to the chat it is; that one's settings stay."""
     tx.run("UPDATE place SET chat_id = ?, current = 0 WHERE chat_id = ?", chat_id, other)
     if tx.has("SELECT 1 FROM session WHERE chat_id = ? AND state = 'open'", chat_id):
-        tx.run(
+        sql = (
             "UPDATE session SET state = 'closing', close_reason = 'idle', closed_at = ?, digest_due_at = ? "
-            "WHERE chat_id = ? AND state = 'open'",
-            at,
-            at,
-            other,
+            "WHERE chat_id = ? AND state = 'open'"
         )
-    tx.run(
+        tx.run(sql, at, at, other)
+    sql = (
         "UPDATE session SET chat_id = ?, number = number + (SELECT coalesce(max(number), 0) FROM session "
-        "WHERE chat_id = ?) WHERE chat_id = ?",
-        chat_id,
-        chat_id,
-        other,
+        "WHERE chat_id = ?) WHERE chat_id = ?"
     )
+    tx.run(sql, chat_id, chat_id, other)
     # A line is supported by its neighbours: those of the other come after all of this one's, not between them.
     tx.run(
         "UPDATE doc SET place = place + (SELECT coalesce(max(place), 0) FROM doc WHERE chat_id = ? AND kind = 'line') "
@@ -504,11 +498,8 @@ def join_chats(tx: Tx, other: int, chat_id: int, at: int) -> None:
         other,
     )
     for table, key in KEYED.items():
-        tx.run(
-            f"DELETE FROM {table} WHERE chat_id = ? AND {key} IN (SELECT {key} FROM {table} WHERE chat_id = ?)",
-            other,
-            chat_id,
-        )
+        sql = f"DELETE FROM {table} WHERE chat_id = ? AND {key} IN (SELECT {key} FROM {table} WHERE chat_id = ?)"
+        tx.run(sql, other, chat_id)
     for table in (*MOVED, *KEYED):
         tx.run(f"UPDATE {table} SET chat_id = ? WHERE chat_id = ?", chat_id, other)
     rescope(tx, f"c{other}", f"c{chat_id}")
@@ -519,16 +510,12 @@ def _drop(tx: Tx, event: Event, arrival: Arrival, *, everyone: bool) -> int:
 
     With `everyone` also what others wait for now. Of what asks something of memory only that is done.
     """
-    waiting = tx.all(
+    sql = (
         "SELECT id, text FROM event WHERE chat_id = ? AND state = 'queued' AND id < ? AND ((kind = 'message' "
         "AND (person_id = ? OR (? AND due_at <= ?)) AND why NOT IN ('command', 'pair', 'closed')) "
-        f"OR why IN ('heartbeat', 'join')) AND id NOT IN {IN_RUNNING_TURNS}",
-        event.chat_id,
-        event.id,
-        event.person_id,
-        everyone,
-        arrival.situation.at,
+        f"OR why IN ('heartbeat', 'join')) AND id NOT IN {IN_RUNNING_TURNS}"
     )
+    waiting = tx.all(sql, event.chat_id, event.id, event.person_id, everyone, arrival.situation.at)
     gone = tuple(number for number, text in waiting if not arrival.spared(text))
     finish_events(tx, gone, STOPPED_OUTCOME)
     for number, _ in waiting:
@@ -581,10 +568,8 @@ def _may_interrupt(tx: Tx, turn: Turn, person_id: int) -> bool:
     """Whether a message of that person may cut the turn short."""
     if turn.why == HEARTBEAT or not answers_person(tx, turn.id, person_id):
         return False
-    before = tx.has(
-        f"SELECT 1 FROM turn_event JOIN effect ON effect.key = '{INTERRUPTED_KEY}:' || event_id WHERE turn_id = ?",
-        turn.id,
-    )
+    sql = f"SELECT 1 FROM turn_event JOIN effect ON effect.key = '{INTERRUPTED_KEY}:' || event_id WHERE turn_id = ?"
+    before = tx.has(sql, turn.id)
     shown = "SELECT 1 FROM outbox WHERE turn_id = ? AND state = 'preview' AND text <> ''"
     # Receipts are said again with the next answer, so they must not be on the screen.
     told = bool(turn.receipts) and tx.has(shown, turn.id)

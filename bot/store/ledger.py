@@ -74,14 +74,11 @@ def limit_reached(tx: Tx, pace: AnswerLimits, at: int, person_id: int | None) ->
         if most is None:
             continue
         # The oldest of the newest `most`: when it is out of the period, there is room again.
-        oldest = tx.value(
+        sql = (
             f"SELECT call.at {COUNTED_OCCASIONS} AND call.at > ? AND call.at < ? {who}ORDER BY call.at DESC LIMIT 1 "
-            "OFFSET ?",
-            after,
-            before,
-            *((person_id,) if who else ()),
-            most - 1,
+            "OFFSET ?"
         )
+        oldest = tx.value(sql, after, before, *((person_id,) if who else ()), most - 1)
         if oldest is not None:
             met.append(OverLimit(name, (pace.day_until if name.endswith("day") else oldest + at - after) - at))
     return max(met, key=lambda each: each.wait_ms, default=None)
@@ -89,14 +86,11 @@ def limit_reached(tx: Tx, pace: AnswerLimits, at: int, person_id: int | None) ->
 
 def tell_limit_once(tx: Tx, person_id: int, window: str, since: int, at: int) -> bool:
     """Whether a person is to be told of a limit: not if they were told of one of that window since then."""
-    told = tx.run(
+    sql = (
         "INSERT INTO told (person_id, period, at) VALUES (?, ?, ?) ON CONFLICT (person_id, period) "
-        "DO UPDATE SET at = excluded.at WHERE told.at < ? OR told.at > excluded.at",
-        person_id,
-        window,
-        at,
-        since,
+        "DO UPDATE SET at = excluded.at WHERE told.at < ? OR told.at > excluded.at"
     )
+    told = tx.run(sql, person_id, window, at, since)
     return told == 1
 
 
@@ -147,17 +141,11 @@ def _used(tx: Tx, since: int, period: BudgetPeriod | None, **of: int | str | Non
         return tx.row(f"{SUM_USED} ({USED_BY_CALL}{where})", since, *values)
     slot = -(-since // SLOT_MS)
     summed = f"SELECT calls, cost, tokens, prompt_tokens, cached_tokens, 0, 0 FROM spent WHERE slot >= ? {where}"
-    return tx.row(
+    sql = (
         f"{SUM_USED} ({USED_BY_CALL} AND id > {SUMMED} {where} UNION ALL {summed} "
-        f"UNION ALL {USED_BY_CALL} AND at < ? AND id <= {SUMMED} {where})",
-        since,
-        *values,
-        slot,
-        *values,
-        since,
-        slot * SLOT_MS,
-        *values,
+        f"UNION ALL {USED_BY_CALL} AND at < ? AND id <= {SUMMED} {where})"
     )
+    return tx.row(sql, since, *values, slot, *values, since, slot * SLOT_MS, *values)
 
 
 def _sum_ended(tx: Tx) -> None:
@@ -514,13 +502,11 @@ class Ledger(Repository):
     @reads
     def used_since(self, tx: Tx, signature: str, model: str, since: int) -> bool:
         """Whether that model was sent that prefix, in any chat, at `since` (ms) or later, and took it."""
-        return tx.has(
+        sql = (
             "SELECT 1 FROM call JOIN turn ON turn.id = call.turn_id JOIN epoch ON epoch.id = turn.epoch_id "
-            "WHERE call.at >= ? AND call.state = 'settled' AND signature = ? AND call.model = ? LIMIT 1",
-            since,
-            signature,
-            model,
+            "WHERE call.at >= ? AND call.state = 'settled' AND signature = ? AND call.model = ? LIMIT 1"
         )
+        return tx.has(sql, since, signature, model)
 
     @writes
     def reserve(self, tx: Tx, session_id: int, reservation: Reservation, at: int) -> ModelCall:
@@ -560,12 +546,8 @@ class Ledger(Repository):
     def reset_budget(self, tx: Tx, period: BudgetPeriod, since: int, person_id: int | None, at: int) -> None:
         """The limits of that period, which began at `since` (ms), count from now on; what is in flight still counts."""
         bit = 1 << BUDGET_PERIODS.index(period)
-        tx.run(
-            "UPDATE call SET uncounted = uncounted | ? WHERE at >= ? AND uncounted & ? = 0 AND state <> 'reserved'",
-            bit,
-            since,
-            bit,
-        )
+        sql = "UPDATE call SET uncounted = uncounted | ? WHERE at >= ? AND uncounted & ? = 0 AND state <> 'reserved'"
+        tx.run(sql, bit, since, bit)
         sum_again(tx, since)
         tx.put("recount", "period", period=period, person_id=person_id, at=at)
 

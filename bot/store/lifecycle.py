@@ -164,12 +164,8 @@ class MemoryLifecycle(Repository):
     @reads
     def older(self, tx: Tx) -> tuple[OldMemory, ...]:
         """Some memories that an older nuan stored and that were not read again yet, the newest first."""
-        found = tx.all(
-            f"{SELECT_MEMORY}WHERE id <= ? AND disabled_at IS NULL ORDER BY id DESC LIMIT ?",
-            int(tx.meta("reread") or 0),
-            REVIEW_BATCH,
-            to=Memory,
-        )
+        sql = f"{SELECT_MEMORY}WHERE id <= ? AND disabled_at IS NULL ORDER BY id DESC LIMIT ?"
+        found = tx.all(sql, int(tx.meta("reread") or 0), REVIEW_BATCH, to=Memory)
         return tuple(
             OldMemory(
                 memory,
@@ -183,16 +179,13 @@ class MemoryLifecycle(Repository):
     def reread(self, tx: Tx, done: tuple[OldMemory, ...], found: tuple[ReviewedMemory, ...]) -> None:
         """These were read again, and this is what changed, as far as nobody changed them meanwhile; in one commit."""
         for one in found:
-            tx.run(
+            sql = (
                 f"UPDATE memory SET lasting = {GREATEST}(lasting, ?), "
                 "observed_at = CASE access_count WHEN 0 THEN ? ELSE observed_at END, "
                 "dated = CASE WHEN access_count = 0 AND dated = '' AND observed_at <> ? THEN 'day' ELSE dated END "
-                "WHERE id = ? AND disabled_at IS NULL",
-                one.lasting,
-                one.observed_at,
-                one.observed_at,
-                one.number,
+                "WHERE id = ? AND disabled_at IS NULL"
             )
+            tx.run(sql, one.lasting, one.observed_at, one.observed_at, one.number)
             index_memory(tx, one.number)
         tx.set_meta("reread", None if len(done) < REVIEW_BATCH else str(done[-1].memory.id - 1))
 
@@ -207,14 +200,12 @@ class MemoryLifecycle(Repository):
 
         A day without a time is stored as its noon, and has come with its first hour.
         """
-        return tx.run(
+        sql = (
             "UPDATE memory SET former_at = ? WHERE former_at IS NULL AND replaced_by IN "
             "(SELECT id FROM memory WHERE observed_at <= ? + CASE dated WHEN 'time' THEN 0 ELSE ? END "
-            "AND disabled_at IS NULL)",
-            now,
-            now,
-            DAY_MS // 2,
+            "AND disabled_at IS NULL)"
         )
+        return tx.run(sql, now, now, DAY_MS // 2)
 
     @writes
     def upkeep_done(self, tx: Tx, merged_before: int, now: int, next_at: int) -> None:
@@ -232,13 +223,11 @@ class MemoryLifecycle(Repository):
     def archived(self, tx: Tx, owner_id: int, audience: Audience) -> tuple[Memory, ...]:
         """What of a person's memories is archived, as far as this audience may see it, newest first."""
         where, params = visible_memory(audience)
-        return tx.all(
+        sql = (
             f"{SELECT_MEMORY}WHERE disabled_reason = 'archived' AND owner_id = ? AND {where} "
-            "ORDER BY disabled_at DESC, id DESC",
-            owner_id,
-            *params,
-            to=Memory,
+            "ORDER BY disabled_at DESC, id DESC"
         )
+        return tx.all(sql, owner_id, *params, to=Memory)
 
     @writes
     def protect(self, tx: Tx, memory: Memory, on: bool) -> None:
@@ -390,17 +379,11 @@ def _mend(tx: Tx, fault: MemoryFault, judge: PlacementJudge, at: int, registry: 
             if now is None or now.place is None:
                 return False
             place = now.place
-            tx.run(
+            sql = (
                 "UPDATE memory SET owner_id = ?, chat_id = ?, visibility = ?, kind = ?, slot = ?, updated_at = ? "
-                "WHERE id = ?",
-                place.owner_id,
-                place.chat_id,
-                place.visibility,
-                place.kind,
-                place.slot,
-                at,
-                number,
+                "WHERE id = ?"
             )
+            tx.run(sql, place.owner_id, place.chat_id, place.visibility, place.kind, place.slot, at, number)
             index_memory(tx, number)
         case "sections":
             now = next(section_faults(tx, registry, number), None)
@@ -443,10 +426,8 @@ def _with_lines(tx: Tx, row: PlacedMemory) -> PlacedMemory:
         row.number,
     )
     chats = tuple(sorted({(chat, kind) for _, chat, kind in lines}))
-    members = tx.ids(
-        "SELECT person_id FROM member JOIN person ON person.id = person_id WHERE chat_id = ? AND is_bot = 0",
-        row.chat_id if row.chat_kind is not None or len(chats) != 1 else chats[0][0],
-    )
+    sql = "SELECT person_id FROM member JOIN person ON person.id = person_id WHERE chat_id = ? AND is_bot = 0"
+    members = tx.ids(sql, row.chat_id if row.chat_kind is not None or len(chats) != 1 else chats[0][0])
     senders = tuple(sorted({person for person, _, _ in lines if person is not None}))
     return replace(row, senders=senders, chats=chats, members=members)
 

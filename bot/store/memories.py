@@ -253,34 +253,23 @@ def _count(tx: Tx, number: int, new: NewMemory, at: int) -> None:
         _fill(tx, number, new)
     more = not (new.event_ids and tx.sources("memory", number).issuperset(new.event_ids))
     told_at = at if more else 0
-    tx.run(
+    sql = (
         f"UPDATE memory SET importance = {LEAST}(?, importance + ?), asked = {GREATEST}(asked, ?), "
-        f"updated_at = {GREATEST}(updated_at, ?), accessed_at = {GREATEST}(accessed_at, ?) WHERE id = ?",
-        MOST_IMPORTANCE,
-        int(more),
-        int(new.asked),
-        told_at,
-        told_at,
-        number,
+        f"updated_at = {GREATEST}(updated_at, ?), accessed_at = {GREATEST}(accessed_at, ?) WHERE id = ?"
     )
+    tx.run(sql, MOST_IMPORTANCE, int(more), int(new.asked), told_at, told_at, number)
     index_section(tx, number)
 
 
 def _fill(tx: Tx, number: int, new: NewMemory) -> None:
     """What the same statement, said again, tells that was not known of it."""
-    tx.run(
+    sql = (
         "UPDATE memory SET slot = CASE slot WHEN '' THEN ? ELSE slot END, "
         f"subject = CASE subject WHEN '' THEN ? ELSE subject END, lasting = {GREATEST}(lasting, ?), "
         "observed_at = CASE WHEN dated = '' AND ? <> '' THEN ? ELSE observed_at END, "
-        "dated = CASE dated WHEN '' THEN ? ELSE dated END WHERE id = ?",
-        new.slot,
-        new.subject,
-        int(new.lasting),
-        new.dated,
-        new.observed_at,
-        new.dated,
-        number,
+        "dated = CASE dated WHEN '' THEN ? ELSE dated END WHERE id = ?"
     )
+    tx.run(sql, new.slot, new.subject, int(new.lasting), new.dated, new.observed_at, new.dated, number)
 
 
 def replace_same(tx: Tx, said: NewMemory | Memory, at: int) -> None:
@@ -299,13 +288,8 @@ def bring_back_forgotten(tx: Tx, number: int, at: int, whose: str = "1", *values
     """A row that is kept for undo is active again, in place of what was said since; None when there is none, or it
     is not of `whose` (a condition and its values). What was scrubbed stays scrubbed.
     """
-    memory = tx.one(
-        f"{SELECT_MEMORY}WHERE id = ? AND disabled_at IS NOT NULL AND purge_at > ? AND {whose}",
-        number,
-        at,
-        *values,
-        to=Memory,
-    )
+    sql = f"{SELECT_MEMORY}WHERE id = ? AND disabled_at IS NOT NULL AND purge_at > ? AND {whose}"
+    memory = tx.one(sql, number, at, *values, to=Memory)
     if memory is not None:
         replace_same(tx, memory, at)
         bring_back(tx, number, at)
@@ -464,13 +448,11 @@ class KeptMemories(Repository):
         """
         where, params = visible_memory(audience)
         reasons = "('archived', 'asked')" if forgotten else "('archived')"
-        return tx.all(
+        sql = (
             f"{SELECT_MEMORY}WHERE (disabled_at IS NULL OR disabled_reason IN {reasons}) AND owner_id = ? "
-            f"AND {where} ORDER BY id DESC",
-            owner_id,
-            *params,
-            to=Memory,
+            f"AND {where} ORDER BY id DESC"
         )
+        return tx.all(sql, owner_id, *params, to=Memory)
 
 
 def visible_memory(audience: Audience, *, elsewhere: bool = True) -> tuple[str, tuple[object, ...]]:

@@ -521,13 +521,11 @@ class Notes(Repository):
     def part(self, tx: Tx, audience: Audience, chunk_id: int) -> NotePart | None:
         """A chunk of a note by its number, as recall finds it; None unless this audience may see it."""
         where, values = visible_rows(audience, "note")
-        return tx.one(
+        sql = (
             "SELECT path, first_line, last_line, (SELECT max(last_line) FROM note_chunk WHERE note_id = note.id), text "
-            f"FROM note_chunk JOIN note ON note.id = note_id WHERE note_chunk.id = ? AND {where}",
-            chunk_id,
-            *values,
-            to=NotePart,
+            f"FROM note_chunk JOIN note ON note.id = note_id WHERE note_chunk.id = ? AND {where}"
         )
+        return tx.one(sql, chunk_id, *values, to=NotePart)
 
     @reads
     def open_log(self, tx: Tx, chat_id: int) -> FullLog | None:

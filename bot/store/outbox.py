@@ -58,18 +58,11 @@ def enqueue(
             wait_ms=draft.wait_ms,
             typed_ms=draft.typed_ms,
         )
-    tx.run(
+    sql = (
         "UPDATE outbox SET event_id = ?, kind = ?, text = ?, state = 'pending', due_at = ?, via = ?, only_for = ?, "
-        "buttons = ? WHERE id = ?",
-        event_id,
-        draft.kind,
-        draft.text,
-        at,
-        draft.via,
-        draft.only_for,
-        buttons,
-        preview,
+        "buttons = ? WHERE id = ?"
     )
+    tx.run(sql, event_id, draft.kind, draft.text, at, draft.via, draft.only_for, buttons, preview)
     return preview
 
 
@@ -116,13 +109,11 @@ def take_next(tx: Tx, chat_id: int, now: int, platforms: frozenset[str] | None =
     )
     if found is None or (platforms is not None and found.platform not in platforms):
         return None
-    tx.run(
+    sql = (
         "UPDATE outbox SET state = 'sending', boot = ?, attempts = attempts + 1, "
-        "tried_at = CASE tried_at WHEN 0 THEN ? ELSE tried_at END WHERE id = ?",
-        tx.boot,
-        now,
-        found.outbox_id,
+        "tried_at = CASE tried_at WHEN 0 THEN ? ELSE tried_at END WHERE id = ?"
     )
+    tx.run(sql, tx.boot, now, found.outbox_id)
     return found
 
 
@@ -191,13 +182,11 @@ class Outbox(Repository):
     ) -> tuple[NextPart | None, Outgoing | None]:
         """It went out; the row keeps its ids, not what it said. What of the same reply goes later, and when; and, as `take`
         has it, what of the chat goes now."""
-        tx.run(
+        sql = (
             "UPDATE outbox SET state = 'sent', sent_at = ?, external_ids = ?, text = '', buttons = '[]' WHERE id = ? "
-            "AND state = 'sending'",
-            at,
-            json.dumps(external_ids),
-            outbox_id,
+            "AND state = 'sending'"
         )
+        tx.run(sql, at, json.dumps(external_ids), outbox_id)
         row = tx.one("SELECT chat_id, turn_id FROM outbox WHERE id = ?", outbox_id)
         if row is None:  # erased meanwhile
             return None, None
@@ -209,13 +198,8 @@ class Outbox(Repository):
     @writes
     def not_sent(self, tx: Tx, outbox_id: int, error: str, retry_at: int | None) -> None:
         """It did not go out: try again at `retry_at`, or never (None). What was cancelled meanwhile stays so."""
-        tx.run(
-            "UPDATE outbox SET state = ?, error = ?, due_at = coalesce(?, due_at) WHERE id = ? AND state = 'sending'",
-            "failed" if retry_at is None else "pending",
-            error,
-            retry_at,
-            outbox_id,
-        )
+        sql = "UPDATE outbox SET state = ?, error = ?, due_at = coalesce(?, due_at) WHERE id = ? AND state = 'sending'"
+        tx.run(sql, "failed" if retry_at is None else "pending", error, retry_at, outbox_id)
 
     @writes
     def undeliverable(
@@ -316,14 +300,12 @@ class Outbox(Repository):
         have gone out (what one person alone may read is sent whole there, too). Returns both numbers.
         """
         left = "WHERE state IN ('pending', 'sending') AND state = 'sending' AND boot <> ?"
-        again = tx.run(
+        sql = (
             f"UPDATE outbox SET state = 'pending' {left} AND (preview_id <> '' OR EXISTS (SELECT 1 FROM place "
             f"WHERE place.chat_id = outbox.chat_id AND current = 1 AND (platform IN ({placeholders(resending)}) "
-            f"OR (only_for = '' AND platform IN ({placeholders(placing)})))))",
-            tx.boot,
-            *sorted(resending),
-            *sorted(placing),
+            f"OR (only_for = '' AND platform IN ({placeholders(placing)})))))"
         )
+        again = tx.run(sql, tx.boot, *sorted(resending), *sorted(placing))
         lost = tx.run(f"UPDATE outbox SET state = 'unknown', error = 'crash' {left}", tx.boot)
         return again, lost
 
@@ -338,22 +320,16 @@ class Outbox(Repository):
 
 def _next_part(tx: Tx, chat_id: int, turn_id: int | None, outbox_id: int, at: int) -> NextPart | None:
     """What of the same reply goes next, if it waits; after a delay its waits count from `at` (ms), now."""
-    row = tx.one(
+    sql = (
         f"SELECT due_at, wait_ms, typed_ms, id FROM outbox {WAITING_THERE} WHERE chat_id = ? AND turn_id = ? "
-        "AND state IN ('pending', 'sending') AND state = 'pending' AND id > ? ORDER BY id LIMIT 1",
-        chat_id,
-        turn_id,
-        outbox_id,
+        "AND state IN ('pending', 'sending') AND state = 'pending' AND id > ? ORDER BY id LIMIT 1"
     )
+    row = tx.one(sql, chat_id, turn_id, outbox_id)
     if row is None or not row[1]:
         return None
     due, wait, typed, number = row
     late = max(at + wait - due, 0)
     if late:
-        tx.run(
-            "UPDATE outbox SET due_at = due_at + ? WHERE turn_id = ? AND id >= ? AND state = 'pending'",
-            late,
-            turn_id,
-            number,
-        )
+        sql = "UPDATE outbox SET due_at = due_at + ? WHERE turn_id = ? AND id >= ? AND state = 'pending'"
+        tx.run(sql, late, turn_id, number)
     return NextPart(due + late, typed)

@@ -376,17 +376,15 @@ def _pending(tx: Tx, platform: str) -> int:
 def _owners(tx: Tx, platform: str) -> tuple[tuple[int, str, str], ...]:
     """One DM of each owner with script and account: on that platform if there is one, the terminal only if no other."""
     owners = owner_ids(tx)
-    rows = tx.all(
+    sql = (
         "SELECT member.person_id, chat.id, person.script, account.external_id "
         "FROM member JOIN chat ON chat.id = member.chat_id AND chat.kind = 'dm' JOIN person ON "
         "person.id = member.person_id JOIN place ON place.chat_id = chat.id AND place.current = 1 JOIN account ON "
         "account.person_id = person.id AND account.platform = place.platform WHERE chat.gone = 0 AND "
         f"member.person_id IN ({placeholders(owners)}) "
-        "ORDER BY place.platform <> ?, place.platform = ?, member.seen_at DESC, account.external_id",
-        *owners,
-        platform,
-        CONSOLE,
+        "ORDER BY place.platform <> ?, place.platform = ?, member.seen_at DESC, account.external_id"
     )
+    rows = tx.all(sql, *owners, platform, CONSOLE)
     found: dict[int, tuple[int, str, str]] = {}
     for person_id, chat_id, script, account in rows:
         found.setdefault(person_id, (chat_id, script, account))
@@ -403,13 +401,11 @@ def _use(tx: Tx, code: str, event_id: int, at: int) -> CodeOutcome:
         return "ignored"
     match tx.one("SELECT kind, person_id FROM code WHERE code = ?", code):
         case ("owner", _):
-            tx.run(
+            sql = (
                 "UPDATE account SET owner = 1 WHERE person_id = ? AND platform = ? "
-                "AND external_id = coalesce(nullif((SELECT account FROM event WHERE id = ?), ''), external_id)",
-                person_id,
-                platform,
-                event_id,
+                "AND external_id = coalesce(nullif((SELECT account FROM event WHERE id = ?), ''), external_id)"
             )
+            tx.run(sql, person_id, platform, event_id)
             tx.run("DELETE FROM code WHERE code = ? OR (kind = 'pair' AND person_id = ?)", code, person_id)
             return "owner"
         case ("link", _):

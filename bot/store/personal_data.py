@@ -193,14 +193,8 @@ def erasure_scope(tx: Tx, person_id: int, at: int, last: int | None = None) -> E
 
 def _lines(tx: Tx, who: ErasureScope) -> None:
     """What they said, what was said in their direct chats, and all that was made of it; in groups lines are emptied."""
-    said: dict[int, str] = dict(
-        tx.all(
-            f"SELECT id, text FROM event WHERE (person_id = ? OR chat_id IN ({placeholders(who.dms)})) AND id <> ?",
-            who.id,
-            *who.dms,
-            who.last or 0,
-        )
-    )
+    sql = f"SELECT id, text FROM event WHERE (person_id = ? OR chat_id IN ({placeholders(who.dms)})) AND id <> ?"
+    said: dict[int, str] = dict(tx.all(sql, who.id, *who.dms, who.last or 0))
     # Receipts in their direct chats are among the lines: looking for each by its text would take for ever.
     for number in tx.ids(f"SELECT id FROM event WHERE chat_id IN ({placeholders(who.dms)})", *who.dms):
         receipts = f"event:{number}:", f"event:{number};"  # ';' is the character after ':'
@@ -277,10 +271,8 @@ def _own_talks(tx: Tx, who: ErasureScope) -> None:
 
 def _talks(tx: Tx, who: ErasureScope) -> None:
     """Those of a group they took part in are made again of what others said."""
-    for number, session_id, names in tx.all(
-        "SELECT digest.id, session_id, names FROM talker JOIN digest ON digest.id = digest_id WHERE person_id = ?",
-        who.id,
-    ):
+    sql = "SELECT digest.id, session_id, names FROM talker JOIN digest ON digest.id = digest_id WHERE person_id = ?"
+    for number, session_id, names in tx.all(sql, who.id):
         left = [name for name in json.loads(names) if name not in who.names]
         tx.run("UPDATE digest SET names = ? WHERE id = ?", json.dumps(left, ensure_ascii=False), number)
         if session_id is not None:
@@ -318,14 +310,12 @@ def _logs(tx: Tx, who: ErasureScope) -> None:
 def _sent(tx: Tx, who: ErasureScope) -> None:
     """What waits to be said to them or was: nothing is sent any more but what takes a half-said reply away."""
     ids = {one for platform, number in who.accounts for one in (number, f"{platform}:{number}")}
-    rows = tx.ids(
+    sql = (
         f"SELECT id FROM outbox WHERE chat_id IN ({placeholders(who.dms)}) UNION SELECT id FROM outbox "
         f"WHERE only_for <> '' AND only_for IN ({placeholders(ids)}) UNION SELECT outbox.id FROM turn "
-        "JOIN outbox ON outbox.turn_id = turn.id WHERE turn.person_id = ?",
-        *who.dms,
-        *ids,
-        who.id,
+        "JOIN outbox ON outbox.turn_id = turn.id WHERE turn.person_id = ?"
     )
+    rows = tx.ids(sql, *who.dms, *ids, who.id)
     for number in rows:
         tx.run(
             "UPDATE outbox SET text = '', error = '', only_for = '', buttons = '[]', via = '', state = CASE WHEN "
@@ -348,13 +338,11 @@ def _turns(tx: Tx, who: ErasureScope) -> None:
 def _index(tx: Tx, who: ErasureScope) -> None:
     """Whatever could still be found of theirs; vectors go with their documents."""
     here = f"chat_id IN ({placeholders(who.dms)})"
-    for number in tx.ids(
+    sql = (
         f"SELECT id FROM doc WHERE person_id = ? UNION SELECT id FROM doc WHERE {here} AND kind = 'line' "
-        f"UNION SELECT id FROM doc WHERE {here} AND kind <> 'line'",
-        who.id,
-        *who.dms,
-        *who.dms,
-    ):
+        f"UNION SELECT id FROM doc WHERE {here} AND kind <> 'line'"
+    )
+    for number in tx.ids(sql, who.id, *who.dms, *who.dms):
         kind, ref = tx.row("SELECT kind, ref FROM doc WHERE id = ?", number)
         drop_documents(tx, kind, (ref,))
 

@@ -363,16 +363,11 @@ def dated_moments(tx: Tx, audience: Audience, after: int) -> tuple[tuple[int, ..
     promised, given = visible_commitment(audience)
     told, known = visible_memory(audience)
     mine = f"FROM memory WHERE {IS_CURRENT} AND owner_id = ? AND {told} AND kind"
-    ahead = tx.ids(
+    sql = (
         f"SELECT due_at FROM commitment WHERE ended_at IS NULL AND due_at > ? AND {promised} UNION "
         f"SELECT observed_at {mine} <> 'anniversary' AND observed_at > ? AND observed_at > said_at "
-        "AND dated NOT IN ('month', 'year') ORDER BY 1 LIMIT ?",
-        after,
-        *given,
-        audience.alone,
-        *known,
-        after,
-        MOST_AHEAD,
+        "AND dated NOT IN ('month', 'year') ORDER BY 1 LIMIT ?"
     )
+    ahead = tx.ids(sql, after, *given, audience.alone, *known, after, MOST_AHEAD)
     yearly = f"SELECT observed_at {mine} = 'anniversary' ORDER BY id DESC LIMIT ?"
     return ahead, tx.ids(yearly, audience.alone, *known, MOST_AHEAD)

@@ -51,14 +51,11 @@ class ReminderAnswer:
 def store_reminder(tx: Tx, new: NewReminder, at: int) -> int:
     """Store it with its source edges; its number. The same of the same message is stored once."""
     for event in new.event_ids:
-        same: int | None = tx.value(
+        sql = (
             "SELECT id FROM edge JOIN reminder ON reminder.id = derived_id WHERE edge.kind = 'reminder' "
-            "AND event_id = ? AND text = ? AND due_at = ? AND rule = ? AND ended_at IS NULL",
-            event,
-            new.text,
-            new.due_at,
-            new.rule,
+            "AND event_id = ? AND text = ? AND due_at = ? AND rule = ? AND ended_at IS NULL"
         )
+        same: int | None = tx.value(sql, event, new.text, new.due_at, new.rule)
         if same is not None:
             return same
     number = tx.insert(
@@ -102,24 +99,17 @@ def change_reminder(tx: Tx, changed: ChangedReminder, at: int) -> None:
         end_reminders(tx, (changed.number,), "cancelled", at)
         return
     due = changed.due_at if changed.due_at is not None and changed.due_at > at else None
-    tx.run(
+    sql = (
         "UPDATE reminder SET text = coalesce(?, text), due_at = coalesce(?, due_at) WHERE id = ? AND ended_at IS NULL "
-        "AND commitment_id IS NULL",
-        changed.text or None,
-        due,
-        changed.number,
+        "AND commitment_id IS NULL"
     )
+    tx.run(sql, changed.text or None, due, changed.number)
 
 
 def reset_reminder(tx: Tx, number: int, new: NewReminder) -> None:
     """An open one has these words now and is said then, as these messages say; its number stays."""
-    tx.run(
-        "UPDATE reminder SET text = ?, due_at = ?, rule = ? WHERE id = ? AND ended_at IS NULL",
-        new.text,
-        new.due_at,
-        new.rule,
-        number,
-    )
+    sql = "UPDATE reminder SET text = ?, due_at = ?, rule = ? WHERE id = ? AND ended_at IS NULL"
+    tx.run(sql, new.text, new.due_at, new.rule, number)
     tx.link("reminder", number, new.event_ids)
 
 

@@ -104,13 +104,12 @@ def restore_names(tx: Tx, memories: tuple[Memory, ...], at: int) -> None:
         if not memory.is_name:
             restore_former(tx, memory.id)
             continue
-        for number in tx.ids(
+        sql = (
             f"SELECT id FROM memory WHERE owner_id IS NOT DISTINCT FROM ? AND {IS_NAME} "
-            "AND disabled_reason = 'replaced' AND disabled_at IN (?, ?)",
-            memory.owner_id,
-            memory.created_at,
-            memory.updated_at,  # when it was said, or brought back
-        ):
+            "AND disabled_reason = 'replaced' AND disabled_at IN (?, ?)"
+        )
+        # It ended when the new one was said, or brought back.
+        for number in tx.ids(sql, memory.owner_id, memory.created_at, memory.updated_at):
             bring_back(tx, number, at)
 
 
@@ -317,14 +316,11 @@ def lines_said_in(tx: Tx, chats: tuple[int, ...], person_id: int) -> Iterator[tu
     Commands are told nobody, but what one says (`.ai remind …`) is stored like any line.
     """
     for chat_id in chats:
-        yield from tx.all(
+        sql = (
             "SELECT id, text || ? || quote FROM event WHERE chat_id = ? AND hidden IN ('', 'command') "
-            "AND text <> '' AND (person_id = ? OR person_id IS NULL) ORDER BY id DESC LIMIT ?",
-            "\n",
-            chat_id,
-            person_id,
-            SCRUBBED_LINES,
+            "AND text <> '' AND (person_id = ? OR person_id IS NULL) ORDER BY id DESC LIMIT ?"
         )
+        yield from tx.all(sql, "\n", chat_id, person_id, SCRUBBED_LINES)
         yield from tx.all(
             "SELECT event.id, attachment.text FROM event JOIN attachment ON event_id = event.id WHERE chat_id = ? "
             "AND hidden = '' AND attachment.text <> '' AND person_id = ?",
@@ -349,10 +345,8 @@ def delete_lines(tx: Tx, said: dict[int, str], at: int) -> None:
     """These lines (id: text) are gone with everything made from them."""
     texts = {text for text in said.values() if text}
     gone_ids = set(said) | _receipts(tx, set(said)) | address_lines(tx, said) | reminder_lines(tx, set(said))
-    stale = logs_of(tx, gone_ids) | tx.ids_for(
-        "SELECT epoch_id FROM turn JOIN event ON event.turn_id = turn.id WHERE event.id = ? AND event.kind = 'bot'",
-        said,
-    )
+    sql = "SELECT epoch_id FROM turn JOIN event ON event.turn_id = turn.id WHERE event.id = ? AND event.kind = 'bot'"
+    stale = logs_of(tx, gone_ids) | tx.ids_for(sql, said)
     for text in sorted(texts) if len(said) == 1 else (None,):
         gone_ids |= replies_to(tx, text, set(said), stale)
     stale |= logs_of(tx, gone_ids)
@@ -399,15 +393,11 @@ def _receipts(tx: Tx, events: set[int]) -> set[int]:
     for number in sorted(events):
         keys = (f"event:{number}:", f"event:{number};")  # ';' is the character after ':'
         for (text,) in tx.all("SELECT result FROM effect WHERE key > ? AND key < ? AND result <> ''", *keys):
-            found.update(
-                tx.ids(
-                    "SELECT id FROM event WHERE id > ? AND chat_id = (SELECT chat_id FROM event WHERE id = ?) "
-                    "AND kind = 'bot' AND label = 'memory' AND text = ?",
-                    number,
-                    number,
-                    text,
-                )
+            sql = (
+                "SELECT id FROM event WHERE id > ? AND chat_id = (SELECT chat_id FROM event WHERE id = ?) "
+                "AND kind = 'bot' AND label = 'memory' AND text = ?"
             )
+            found.update(tx.ids(sql, number, number, text))
         tx.run("UPDATE effect SET result = '' WHERE key > ? AND key < ?", *keys)
     return found
 

@@ -203,16 +203,12 @@ class Search(Repository):
     @reads
     def lacking_vectors(self, tx: Tx, space: VectorSpace, after: int, limit: int) -> tuple[MissingEmbedding, ...]:
         """Documents beyond number `after` without a vector there, oldest first; a document never changes its text."""
-        return tx.all(
+        sql = (
             f"SELECT id, chat_id, {DOCUMENT_TEXT} FROM doc WHERE id > ? AND NOT EXISTS (SELECT 1 FROM vector "
             "WHERE doc_id = doc.id AND model = ? AND dimensions = coalesce(nullif(?, 0), dimensions)) "
-            "ORDER BY id LIMIT ?",
-            after,
-            space.model,
-            space.dimensions,
-            limit,
-            to=MissingEmbedding,
+            "ORDER BY id LIMIT ?"
         )
+        return tx.all(sql, after, space.model, space.dimensions, limit, to=MissingEmbedding)
 
     @reads
     def vector_counts(self, tx: Tx, space: VectorSpace) -> tuple[int, int]:
@@ -245,14 +241,11 @@ class Search(Repository):
     def with_vectors(self, tx: Tx, audience: Audience, space: VectorSpace) -> tuple[int, ...]:
         """The documents with a vector there that this audience may see, newest first."""
         scopes = scopes_of(audience)
-        return tx.ids(
+        sql = (
             f"SELECT doc_id FROM {VECTOR_INDEX} WHERE scope IN ({placeholders(scopes)}) "
-            "AND model = ? AND dimensions = ? ORDER BY doc_id DESC LIMIT ?",
-            *scopes,
-            space.model,
-            space.dimensions,
-            MOST_COMPARED,
+            "AND model = ? AND dimensions = ? ORDER BY doc_id DESC LIMIT ?"
         )
+        return tx.ids(sql, *scopes, space.model, space.dimensions, MOST_COMPARED)
 
     @reads
     def vectors(
@@ -262,13 +255,11 @@ class Search(Repository):
         found: list[tuple[int, str, int, int, int, bytes]] = []
         for start in range(0, len(numbers), 500):
             part = numbers[start : start + 500]
-            found += tx.all(
+            sql = (
                 "SELECT doc_id, kind, ref, chat_id, at, vector FROM doc JOIN vector ON doc_id = doc.id WHERE doc.id IN "
-                f"({placeholders(part)}) AND model = ? AND dimensions = ?",
-                *part,
-                space.model,
-                space.dimensions,
+                f"({placeholders(part)}) AND model = ? AND dimensions = ?"
             )
+            found += tx.all(sql, *part, space.model, space.dimensions)
         return found
 
     @reads

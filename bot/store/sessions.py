@@ -147,13 +147,11 @@ def drop_entries(tx: Tx, of: Literal["epoch_id", "turn_id"], number: int) -> Non
 
 def digest_now(tx: Tx, chat_id: int, at: int) -> None:
     """A full opening is made, so the short talks that wait for others wait no longer."""
-    tx.run(
+    sql = (
         "UPDATE session SET digest_due_at = ? WHERE chat_id = ? AND state = 'closing' AND digest_due_at > ? "
-        "AND digest_attempts = 0",
-        at,
-        chat_id,
-        at,
+        "AND digest_attempts = 0"
     )
+    tx.run(sql, at, chat_id, at)
 
 
 def close_session(
@@ -169,20 +167,13 @@ def close_session(
         "SELECT max(id) FROM event WHERE event.chat_id = session.chat_id AND kind = 'message' "
         "AND state IN ('done', 'listened') AND at <= ?"
     )
-    changed = tx.run(
+    sql = (
         "UPDATE session SET state = 'closing', close_reason = ?, closed_at = ?, digest_due_at = ?, "
         f"upto_event = {GREATEST}(upto_event, coalesce(?, ({heard}), 0)) WHERE id = ? AND state = 'open' "
         "AND (? OR close_at <= ?) AND NOT EXISTS (SELECT 1 FROM turn WHERE turn.session_id = session.id "
-        "AND turn.state IN ('asked', 'answered'))",
-        reason,
-        at,
-        at,
-        upto_event,
-        at,
-        session_id,
-        not deadline,
-        at,
+        "AND turn.state IN ('asked', 'answered'))"
     )
+    changed = tx.run(sql, reason, at, at, upto_event, at, session_id, not deadline, at)
     return changed == 1
 
 
@@ -342,15 +333,11 @@ class Sessions(Repository):
         chat_id, start = session.chat_id, session.from_event
         before = "SELECT max(upto_event) FROM session WHERE chat_id = ? AND number < ?"
         ended = max(_cleared_upto(tx, chat_id), tx.number(before, chat_id, session.number))
-        lines = tx.ids(
+        sql = (
             "SELECT id FROM event WHERE chat_id = ? AND id > ? AND id <= ? AND at >= ? AND kind IN ('message', 'bot') "
-            "ORDER BY id DESC LIMIT ?",
-            chat_id,
-            ended,
-            start,
-            since,
-            most,
+            "ORDER BY id DESC LIMIT ?"
         )
+        lines = tx.ids(sql, chat_id, ended, start, since, most)
         return lines[-1] - 1 if lines else start
 
     @writes
@@ -367,15 +354,11 @@ class Sessions(Repository):
         ):
             if opened_at <= at - ACTIVE_MS and not tx.has(spoke, chat_id, at - ACTIVE_MS):
                 continue
-            lines = tx.all(
+            sql = (
                 "SELECT id, at, kind = 'message' FROM event WHERE chat_id = ? AND id > ? AND at >= ? AND at <= ? "
-                "AND kind IN ('message', 'bot') ORDER BY id DESC LIMIT ?",
-                chat_id,
-                max(upto, _cleared_upto(tx, chat_id)),
-                since,
-                at,
-                most,
+                "AND kind IN ('message', 'bot') ORDER BY id DESC LIMIT ?"
             )
+            lines = tx.all(sql, chat_id, max(upto, _cleared_upto(tx, chat_id)), since, at, most)
             if sum(line[2] for line in lines) < least:
                 continue
             (last, last_at, _), (first, first_at, _) = lines[0], lines[-1]
@@ -477,13 +460,8 @@ class Sessions(Repository):
         """
         last_old, since = old
         # Nothing up to that event is so new: it saves reading all that a chat ever said.
-        looked_at = tx.value(
-            "SELECT id FROM event WHERE chat_id = ? AND id > ? AND id <= ? AND at < ? ORDER BY id DESC LIMIT 1",
-            chat_id,
-            after,
-            last_old,
-            since - LATE_MS,
-        )
+        sql = "SELECT id FROM event WHERE chat_id = ? AND id > ? AND id <= ? AND at < ? ORDER BY id DESC LIMIT 1"
+        looked_at = tx.value(sql, chat_id, after, last_old, since - LATE_MS)
         where = "id > ? AND (id > ? OR (at >= ? AND off_record = 0))"
         values = (looked_at or after, last_old, since)
         return tellable_lines(tx, chat_id, answering, limit, where, *values, apart=apart)
@@ -506,12 +484,10 @@ class Sessions(Repository):
     @reads
     def light_run(self, tx: Tx, chat_id: int, person_id: int, most: int) -> int:
         """How many of a person's newest `most` replies in a chat were small talk, up to the last one that was not."""
-        light = tx.ids(
+        sql = (
             "SELECT mode = 'light' AND mode_why <> 'budget' FROM session JOIN turn ON turn.session_id = session.id "
             "JOIN epoch ON epoch.id = turn.epoch_id WHERE session.chat_id = ? AND turn.person_id = ? "
-            "AND turn.state = 'said' ORDER BY session.number DESC, turn.number DESC LIMIT ?",
-            chat_id,
-            person_id,
-            most,
+            "AND turn.state = 'said' ORDER BY session.number DESC, turn.number DESC LIMIT ?"
         )
+        light = tx.ids(sql, chat_id, person_id, most)
         return light.index(0) if 0 in light else len(light)

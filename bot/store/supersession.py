@@ -74,26 +74,22 @@ def move_with_memory(tx: Tx, older: int, newer: int, at: int) -> None:
     (was, was_dated), (now, now_dated) = days[older], days[newer]
     if not {was_dated, now_dated} <= {"day", "time"} or was == now:
         return
-    for number, due, dated in tx.all(
+    sql = (
         "SELECT DISTINCT commitment.id, due_at, commitment.dated FROM commitment "
         "JOIN edge AS own ON own.kind = 'commitment' AND own.derived_id = commitment.id "
         "JOIN edge AS told ON told.kind = 'memory' AND told.derived_id = ? AND told.event_id = own.event_id "
-        "WHERE commitment.ended_at IS NULL AND commitment.text <> '' AND abs(due_at - ?) <= ?",
-        older,
-        was,
-        DAY_MS // 2,
-    ):
+        "WHERE commitment.ended_at IS NULL AND commitment.text <> '' AND abs(due_at - ?) <= ?"
+    )
+    for number, due, dated in tx.all(sql, older, was, DAY_MS // 2):
         timed = now_dated == "time"
         whole = now - was if was_dated == now_dated else round((now - was) / DAY_MS) * DAY_MS
         then = now if timed and dated != "time" else due + whole
         tx.run("UPDATE commitment SET due_at = ?, dated = ? WHERE id = ?", then, "time" if timed else dated, number)
-        tx.run(
+        sql = (
             "UPDATE reminder SET due_at = due_at + ?1 WHERE commitment_id = ?2 AND ended_at IS NULL "
-            "AND due_at + ?1 > ?3",
-            then - due,
-            number,
-            at,
+            "AND due_at + ?1 > ?3"
         )
+        tx.run(sql, then - due, number, at)
         note_moved(tx, number, at)
 
 
@@ -278,23 +274,17 @@ def merge_memories(tx: Tx, number: int, new: NewMemory, done: Merge, at: int) ->
         tx.run("UPDATE memory SET observed_at = ? WHERE id = ?", seen, number)
         reword_memory(tx, number, done.text, at)
     if added and done.how != "outdo":
-        tx.run(
-            "UPDATE memory SET importance = min(?, importance + 1), accessed_at = max(accessed_at, ?) WHERE id = ?",
-            MOST_IMPORTANCE,
-            at,
-            number,
-        )
+        sql = "UPDATE memory SET importance = min(?, importance + 1), accessed_at = max(accessed_at, ?) WHERE id = ?"
+        tx.run(sql, MOST_IMPORTANCE, at, number)
 
 
 def drop_merges(tx: Tx, memory_id: int, at: int, purge_at: int) -> None:
     """A memory is over, and so is what it was made of."""
-    tx.run(
+    sql = (
         "UPDATE memory SET disabled_at = ?, disabled_reason = 'derived', purge_at = ? WHERE disabled_reason = 'merged' "
-        "AND id IN (SELECT absorbed FROM merged WHERE memory_id = ?)",
-        at,
-        purge_at,
-        memory_id,
+        "AND id IN (SELECT absorbed FROM merged WHERE memory_id = ?)"
     )
+    tx.run(sql, at, purge_at, memory_id)
     delete_merges(tx, tx.ids("SELECT id FROM merged WHERE memory_id = ?", memory_id))
 
 

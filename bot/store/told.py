@@ -83,14 +83,12 @@ def react(tx: Tx, chat_id: int, person_id: int | None, incoming: Incoming, at: i
     """A reaction is recorded for the reply it is on, or taken back; the latter is not told. Whether it is."""
     emoji, taken_back = _DRESS.sub("", incoming.text.removeprefix("-")), incoming.text.startswith("-")
     # Telegram does not say in which topic of a group a reaction was; message ids are the whole group's.
-    reply = tx.value(
+    sql = (
         "SELECT turn_id FROM sent WHERE external_id = ? AND turn_id IS NOT NULL AND (chat_id = ? OR chat_id IN (SELECT "
         "topic.chat_id FROM place JOIN place AS topic ON topic.platform = place.platform "
-        "AND topic.parent = place.external_id WHERE place.chat_id = ?)) LIMIT 1",
-        incoming.target,
-        chat_id,
-        chat_id,
+        "AND topic.parent = place.external_id WHERE place.chat_id = ?)) LIMIT 1"
     )
+    reply = tx.value(sql, incoming.target, chat_id, chat_id)
     by_person = incoming.sender is not None and not incoming.sender.is_bot
     if reply is not None and person_id is not None and by_person and emoji in REACTION_WEIGHTS:
         credit(tx, reply, person_id, (emoji,), at, taken_back=taken_back)
@@ -103,17 +101,14 @@ def remark(tx: Tx, chat_id: int, person_id: int, signals: tuple[Signal, ...], at
     Thanks and corrections may come later, when nuan has said nothing else there. In the reference the oldest open
     window got them (measured).
     """
-    last = tx.one(
+    sql = (
         "SELECT turn.id, said_at FROM session JOIN turn ON turn.session_id = session.id WHERE session.chat_id = ? "
         "AND session.number > (SELECT max(number) FROM session WHERE chat_id = ?) - 2 AND turn.state = 'said' "
         "AND turn.error = '' AND (turn.person_id = ? OR EXISTS (SELECT 1 FROM turn_event JOIN event "
         "ON event.id = event_id WHERE turn_event.turn_id = turn.id AND event.person_id = ?)) "
-        "ORDER BY said_at DESC, turn.id DESC LIMIT 1",
-        chat_id,
-        chat_id,
-        person_id,
-        person_id,
+        "ORDER BY said_at DESC, turn.id DESC LIMIT 1"
     )
+    last = tx.one(sql, chat_id, chat_id, person_id, person_id)
     if last is None:
         return
     turn_id, said_at = last
@@ -134,13 +129,8 @@ def credit(tx: Tx, turn_id: int, person_id: int, signs: tuple[str, ...], at: int
         if taken_back:
             tx.run("DELETE FROM feedback WHERE turn_id = ? AND person_id = ? AND sign = ?", turn_id, person_id, sign)
         else:
-            tx.run(
-                "INSERT INTO feedback (turn_id, person_id, sign, at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                turn_id,
-                person_id,
-                sign,
-                at,
-            )
+            sql = "INSERT INTO feedback (turn_id, person_id, sign, at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
+            tx.run(sql, turn_id, person_id, sign, at)
     after = _average(tx, turn_id, person_id)
     up, down = (after > 0) - (before > 0), (after < 0) - (before < 0)
     if before == after:
@@ -198,35 +188,23 @@ def note_told_memories(
     once in `rest_ms`.
     """
     for number in memories:
-        tx.run(
+        sql = (
             "INSERT INTO turn_memory (turn_id, memory_id, boot) VALUES (?, ?, ?) "
-            f"ON CONFLICT (turn_id, memory_id) DO UPDATE SET boot = {LEAST}(turn_memory.boot, excluded.boot)",
-            turn_id,
-            number,
-            int(boot),
+            f"ON CONFLICT (turn_id, memory_id) DO UPDATE SET boot = {LEAST}(turn_memory.boot, excluded.boot)"
         )
+        tx.run(sql, turn_id, number, int(boot))
         if boot:
-            tx.run(
+            sql = (
                 f"UPDATE memory SET stability_days = {LEAST}(?, stability_days * ?), booted_at = ? WHERE id = ? "
-                "AND booted_at <= ?",
-                MOST_STABLE,
-                BOOTED_FACTOR,
-                at,
-                number,
-                at - rest_ms,
+                "AND booted_at <= ?"
             )
+            tx.run(sql, MOST_STABLE, BOOTED_FACTOR, at, number, at - rest_ms)
         else:
-            tx.run(
+            sql = (
                 f"UPDATE memory SET stability_days = {LEAST}(?, stability_days * ?), accessed_at = ?, recalled_at = ?, "
-                f"access_count = access_count + 1, faded = {LEAST}(1, faded * ?) WHERE id = ? AND recalled_at <= ?",
-                MOST_STABLE,
-                RECALLED_FACTOR,
-                at,
-                at,
-                REVIVED_FACTOR,
-                number,
-                at - rest_ms,
+                f"access_count = access_count + 1, faded = {LEAST}(1, faded * ?) WHERE id = ? AND recalled_at <= ?"
             )
+            tx.run(sql, MOST_STABLE, RECALLED_FACTOR, at, at, REVIVED_FACTOR, number, at - rest_ms)
 
 
 def recall_rounds(tx: Tx, chat_id: int, person_id: int, since: int) -> tuple[RecallRound, ...]:
@@ -308,13 +286,11 @@ class ReplyReads(Repository):
         """A person's newest signs to the replies of a chat, newest first."""
         told = "kind = 'bot' AND hidden = '' AND off_record = 0"
         reply = f"SELECT text FROM event WHERE turn_id = ? AND {told} ORDER BY id"
-        marks = tx.all(
+        sql = (
             f"SELECT at, sign, feedback.turn_id FROM feedback JOIN turn ON turn.id = turn_id WHERE {IN_CHAT} "
-            "AND feedback.person_id = ? ORDER BY at DESC, feedback.turn_id DESC LIMIT ?",
-            chat_id,
-            person_id,
-            limit,
+            "AND feedback.person_id = ? ORDER BY at DESC, feedback.turn_id DESC LIMIT ?"
         )
+        marks = tx.all(sql, chat_id, person_id, limit)
         return tuple(
             ReplySign(at, sign, " ".join(text for (text,) in tx.all(reply, turn_id))) for at, sign, turn_id in marks
         )
@@ -323,29 +299,22 @@ class ReplyReads(Repository):
     def told_memories(self, tx: Tx, owner_id: int, audience: Audience, limit: int) -> tuple[ToldMemory, ...]:
         """Which memories of a person the newest replies of a chat were told, as this audience may see; newest first."""
         where, params = visible_memory(audience)
-        return tx.all(
+        sql = (
             "SELECT coalesce(turn.said_at, asked_at), session.number, turn.number, boot, memory.id, memory.text "
-            f"{TOLD_MEMORIES}{where} ORDER BY turn.id DESC, boot, memory.id LIMIT ?",
-            audience.chat_id,
-            owner_id,
-            *params,
-            limit,
-            to=ToldMemory,
+            f"{TOLD_MEMORIES}{where} ORDER BY turn.id DESC, boot, memory.id LIMIT ?"
         )
+        return tx.all(sql, audience.chat_id, owner_id, *params, limit, to=ToldMemory)
 
     @reads
     def told_counts(self, tx: Tx, owner_id: int, audience: Audience, since: int) -> ToldCounts:
         """How often replies of a chat since that instant (ms) were told memories of a person, as this audience may see."""
         where, params = visible_memory(audience)
         said = f"SELECT count(*) FROM turn WHERE {IN_CHAT} AND state = 'said' AND asked_at >= ?"
-        (counts,) = tx.all(
+        sql = (
             "SELECT count(DISTINCT turn.id), count(*) FILTER (WHERE boot = 0), coalesce(sum(boot), 0), "
-            f"count(DISTINCT memory.id) {TOLD_MEMORIES}{where} AND turn.asked_at >= ?",
-            audience.chat_id,
-            owner_id,
-            *params,
-            since,
+            f"count(DISTINCT memory.id) {TOLD_MEMORIES}{where} AND turn.asked_at >= ?"
         )
+        (counts,) = tx.all(sql, audience.chat_id, owner_id, *params, since)
         return ToldCounts(tx.value(said, audience.chat_id, since), *counts)
 
     @reads

@@ -159,14 +159,12 @@ def _with_events(tx: Tx, turn: Turn) -> Turn:
 
 def append_entry(tx: Tx, turn_id: int, message: Message, tokens: int) -> int:
     """A message at the end of the log of that turn; the entry's number."""
-    (number,) = tx.ids(
+    sql = (
         "INSERT INTO entry (epoch_id, turn_id, position, message, tokens) SELECT epoch_id, id, "
         "(SELECT coalesce(max(position), -1) + 1 FROM entry WHERE epoch_id = turn.epoch_id), ?, ? FROM turn "
-        "WHERE id = ? RETURNING id",
-        message.canonical(),
-        tokens,
-        turn_id,
+        "WHERE id = ? RETURNING id"
     )
+    (number,) = tx.ids(sql, message.canonical(), tokens, turn_id)
     return number
 
 
@@ -273,13 +271,8 @@ def ask_turn(tx: Tx, asking: TurnToAsk, at: int) -> AskedTurn:
         tx.insert("turn_event", turn_id=turn_id, event_id=number)
         tx.run("UPDATE event SET turn_id = ? WHERE id = ?", turn_id, number)
     take_part(tx, session_id, answering)
-    tx.run(
-        f"UPDATE session SET last_at = ?, close_at = ?, upto_event = {GREATEST}(upto_event, ?) WHERE id = ?",
-        at,
-        asking.close_at,
-        asking.logged_upto,
-        session_id,
-    )
+    sql = f"UPDATE session SET last_at = ?, close_at = ?, upto_event = {GREATEST}(upto_event, ?) WHERE id = ?"
+    tx.run(sql, at, asking.close_at, asking.logged_upto, session_id)
     turn = turn_of(tx.row(SELECT_TURN + "WHERE turn.id = ?", turn_id))
     return AskedTurn(replace(turn, event_ids=answering), call)
 
@@ -371,13 +364,8 @@ def say_turn(tx: Tx, saying: TurnToSay, at: int) -> Outgoing | None:
     else:
         withdraw(tx, turn.id, at)
     drop_forgotten(tx, turn.epoch_id)
-    tx.run(
-        f"UPDATE session SET last_at = ?, close_at = ?, upto_event = {GREATEST}(upto_event, coalesce(?, 0)) WHERE id = ?",
-        at,
-        saying.close_at,
-        line,
-        turn.session_id,
-    )
+    sql = f"UPDATE session SET last_at = ?, close_at = ?, upto_event = {GREATEST}(upto_event, coalesce(?, 0)) WHERE id = ?"
+    tx.run(sql, at, saying.close_at, line, turn.session_id)
     return take_next(tx, turn.chat_id, at, saying.platforms)
 
 
@@ -457,15 +445,11 @@ def _keep_shown(tx: Tx, turn: Turn, at: int) -> bool:
     number, shown, text = row
     line = say_line(tx, turn, text, at, CUT_LABEL)
     ids = (shown,) if shown else ()
-    tx.run(
+    sql = (
         "UPDATE outbox SET state = ?, kind = 'reply', text = '', event_id = ?, sent_at = ?, external_ids = ? "
-        "WHERE id = ?",
-        "sent" if shown else "cancelled",
-        line,
-        at,
-        json.dumps(ids),
-        number,
+        "WHERE id = ?"
     )
+    tx.run(sql, "sent" if shown else "cancelled", line, at, json.dumps(ids), number)
     mark_sent(tx, turn.chat_id, turn.id, ids)
     return True
 
@@ -562,15 +546,8 @@ class TurnCommits(Repository):
             wait = again(tries)
             counted.append(number)
             due, state, outcome = (None, "dead", "failed") if wait is None else (at + wait, "queued", "")
-            tx.run(
-                "UPDATE event SET tries = ?, error = ?, due_at = ?, state = ?, outcome = ? WHERE id = ?",
-                tries,
-                error,
-                due,
-                state,
-                outcome,
-                number,
-            )
+            sql = "UPDATE event SET tries = ?, error = ?, due_at = ?, state = ?, outcome = ? WHERE id = ?"
+            tx.run(sql, tries, error, due, state, outcome, number)
             if wait is None:
                 dead.append(number)
         if dead and notice is not None:

@@ -75,16 +75,12 @@ def composed_messages(tx: Tx, chat_id: int, person_id: int, oldest: int, at: int
 
     Not what was interrupted before.
     """
-    due = tx.all(
+    sql = (
         f"SELECT id, person_id = ? AND due_at > ? FROM {EVENT_QUEUE} WHERE chat_id = ? AND state = 'queued' "
         f"AND due_at <= ? AND id < ? AND {FOR_MODEL} AND tries = 0 AND NOT EXISTS "
-        f"(SELECT 1 FROM effect WHERE key = '{INTERRUPTED_KEY}:' || event.id)",
-        person_id,
-        oldest,
-        chat_id,
-        at,
-        before,
+        f"(SELECT 1 FROM effect WHERE key = '{INTERRUPTED_KEY}:' || event.id)"
     )
+    due = tx.all(sql, person_id, oldest, chat_id, at, before)
     return tuple(number for number, _ in due) if any(own for _, own in due) else ()
 
 
@@ -92,14 +88,11 @@ def keep_pace(tx: Tx, chat_id: int, person_id: int, at: int, paced: PacedDecisio
     """A message for nuan came at `at`: the window is open, and what waited `before` keeps pace with it, in a flood for longer."""
     if paced.decision.why != "window":  # somebody calls nuan, so that she may enter talks again
         tx.run("UPDATE joining SET hushed = 0 WHERE chat_id = ? AND hushed <> 0", chat_id)
-    tx.run(
+    sql = (
         "INSERT INTO rush (chat_id, last, before, since, until) VALUES (?, ?, 0, ?, ?) ON CONFLICT (chat_id) "
-        "DO UPDATE SET before = rush.last, last = excluded.last, since = excluded.since, until = excluded.until",
-        chat_id,
-        at,
-        paced.rush_since,
-        paced.rush_until,
+        "DO UPDATE SET before = rush.last, last = excluded.last, since = excluded.since, until = excluded.until"
     )
+    tx.run(sql, chat_id, at, paced.rush_since, paced.rush_until)
     if paced.rush_until > max(at, before.rush_until):
         later = f"UPDATE event SET due_at = ? WHERE id IN (SELECT id {NOT_YET} AND due_at < ?)"
         tx.run(later, paced.rush_until, chat_id, at, paced.rush_until)
@@ -110,33 +103,23 @@ def _activate(tx: Tx, chat_id: int, person_id: int, at: int, paced: PacedDecisio
     """Open or extend the window: this person's lines are answered in their order, and none waits longer than the newest."""
     due, until = paced.decision.due_at, paced.decision.window_until
     tx.put("conversation_window", "chat_id, person_id", chat_id=chat_id, person_id=person_id, until=until)
-    tx.run(
+    sql = (
         f"UPDATE {EVENT_QUEUE} SET due_at = ? WHERE chat_id = ? AND person_id = ? AND state = 'queued' "
         "AND due_at IS DISTINCT FROM ? AND tries = 0 AND ((why = 'window' AND id > ?) "
-        "OR ((? OR due_at > ?) AND due_at > ? AND why NOT IN ('command', 'pair', 'closed')))",
-        due,
-        chat_id,
-        person_id,
-        due,
-        _newest_call(tx, chat_id, person_id, at, paced),
-        paced.joins,
-        due,
-        at,
+        "OR ((? OR due_at > ?) AND due_at > ? AND why NOT IN ('command', 'pair', 'closed')))"
     )
+    tx.run(sql, due, chat_id, person_id, due, _newest_call(tx, chat_id, person_id, at, paced), paced.joins, due, at)
 
 
 def _newest_call(tx: Tx, chat_id: int, person_id: int, at: int, paced: PacedDecision) -> int:
     """The newest call of this person that waits for its turn and not for this line; 0 for none."""
     if paced.decision.why != "window":
         return 0
-    return tx.number(
+    sql = (
         f"SELECT max(id) FROM {EVENT_QUEUE} WHERE chat_id = ? AND person_id = ? "
-        f"AND state = 'queued' AND {FOR_MODEL} AND why <> 'window' AND tries = 0 AND (due_at <= ? OR NOT ?)",
-        chat_id,
-        person_id,
-        at,
-        paced.joins,
+        f"AND state = 'queued' AND {FOR_MODEL} AND why <> 'window' AND tries = 0 AND (due_at <= ? OR NOT ?)"
     )
+    return tx.number(sql, chat_id, person_id, at, paced.joins)
 
 
 def put_follow_ups_back(tx: Tx, events: tuple[int, ...], outcome: str, at: int) -> None:
@@ -182,23 +165,18 @@ def end_conversations(tx: Tx, chat_id: int, before: int | None, outcome: str, at
         at,
         chat_id,
     )
-    return tx.run(
+    sql = (
         f"UPDATE {EVENT_QUEUE} SET state = 'done', outcome = ?, due_at = NULL WHERE chat_id = ? AND state = 'queued' "
-        f"AND why = 'window' AND id < ? AND id NOT IN {IN_RUNNING_TURNS}",
-        outcome,
-        chat_id,
-        NO_EVENT if before is None else before,
+        f"AND why = 'window' AND id < ? AND id NOT IN {IN_RUNNING_TURNS}"
     )
+    return tx.run(sql, outcome, chat_id, NO_EVENT if before is None else before)
 
 
 def requeue_events(tx: Tx, events: tuple[int, ...], at: int) -> None:
     """Events whose turn failed are due again."""
     for number in events:
-        tx.run(
-            "UPDATE event SET state = 'queued', due_at = ?, outcome = '' WHERE id = ? AND outcome = 'failed'",
-            at,
-            number,
-        )
+        sql = "UPDATE event SET state = 'queued', due_at = ?, outcome = '' WHERE id = ? AND outcome = 'failed'"
+        tx.run(sql, at, number)
 
 
 def end_windows(tx: Tx, now: int) -> int:
@@ -249,11 +227,8 @@ def _unasked(tx: Tx, turn_id: int) -> bool:
 
 def answers_person(tx: Tx, turn_id: int, person_id: int) -> bool:
     """Whether that turn answers something that this person said."""
-    return tx.has(
-        "SELECT 1 FROM turn_event JOIN event ON event.id = event_id WHERE turn_event.turn_id = ? AND person_id = ?",
-        turn_id,
-        person_id,
-    )
+    sql = "SELECT 1 FROM turn_event JOIN event ON event.id = event_id WHERE turn_event.turn_id = ? AND person_id = ?"
+    return tx.has(sql, turn_id, person_id)
 
 
 def cut_reply(tx: Tx, turn_id: int, part: int, at: int) -> None:
