@@ -136,7 +136,7 @@ def test_a_persona_of_any_bytes_is_read_or_named(files: Mapping[str, bytes], ski
         (persona / FOLDER / "tea.md").write_bytes(skill)
         try:
             skills = read_skills(persona)
-            made = read_bootstraps(PromptFiles(None).path, Persona(persona, skills), "暖", (), "openai")
+            made = read_bootstraps(PromptFiles(None).path, Persona(persona, skills), "暖", {}, "openai")
         except ConfigError as error:
             problems = error.problems
         else:

@@ -99,7 +99,8 @@ async def test_a_shipped_persona_and_its_rules_are_in_the_language_of_the_person
     for who, hello, language in (("小王", "你好", "zh-Hans"), ("阿明", "妳們好", "zh-Hant"), ("Tom", "hello", "en")):
         await world.say(f"nuan，{hello}", who, group and f"{group} {who}")
         text = world.prompts[-1][0].content
-        others = text.replace("简体", "").replace("繁體", "").replace("nuan 暖", "")
+        told = "\n".join((text, *(tool.description for tool in world.model.requests[-1].prompt.tools)))
+        others = told.replace("nuan 暖", "").replace("成语接龙", "")
         assert script_of(others, "en") == language
         assert language != "en" or not re.search(r"[\u4e00-\u9fff]", others)
         assert estimate_tokens(text) <= 450

@@ -38,7 +38,9 @@ def signature(folder: Path) -> str:
     persona = Persona(folder, read_skills(folder))
     skill = ToolSpec("skill", "", "{}")
     return (
-        read_personas(PromptFiles(None).path, {"own": persona}, "own", "小暖", (skill,), "d").of("own").full.signature
+        read_personas(PromptFiles(None).path, {"own": persona}, "own", "小暖", {"zh-Hans": {"skill": skill}}, "d")
+        .of("own")
+        .full.signature
     )
 
 
@@ -82,6 +84,14 @@ async def test_the_answer_is_in_the_script_of_the_person(world: World) -> None:
     asks_for(world, "nope")
     await world.say("please read the skill")
     assert results(world) == ['There is no skill called "nope", only those in the list of skills.']
+
+
+async def test_a_skill_is_read_in_the_language_of_the_person(world: World) -> None:
+    asks_for(world, "comfort")
+    await world.say("please read the skill")
+    assert results(world)[0].startswith("# How to be there")
+    assert "comfort: How to be there" in world.model.requests[-1].prompt.tools[-1].description
+    assert [skill.name for skill in read_skills(resource_dir("data/persona") / "default")] == ["comfort", "idiom-chain"]
 
 
 @pytest.mark.parametrize("arguments", ["", "[]", "{}", '{"name": 3}', '{"name": "comfort", "path": "x"}'])
@@ -133,5 +143,6 @@ def test_every_file_that_cannot_be_used_is_named_at_once(tmp_path: Path) -> None
 
 def test_the_shipped_skills_are_small() -> None:
     for skill in read_skills(resource_dir("data/persona") / "default"):
-        assert len(skill.purpose) <= 30
-        assert estimate_tokens(skill.text) <= 500, skill.name
+        for each in (skill, *skill.twins.values()):
+            assert estimate_tokens(each.purpose) <= 30
+            assert estimate_tokens(each.text) <= 500, skill.name

@@ -225,5 +225,10 @@ async def test_an_experience_is_told_as_nuans_own_and_not_as_the_persons_words(w
 
 
 async def test_the_schemas_of_a_direct_chat_take_at_most_400_tokens(world: World) -> None:
-    await world.say("昨天的会开得怎么样来着，我都记不清了")
-    assert tools_tokens(world.model.requests[-1].prompt.tools) <= 400
+    for who, said in (
+        ("小王", "昨天的会开得怎么样来着"),
+        ("阿明", "昨天的會開得怎麼樣"),
+        ("Tom", "how did the meeting go"),
+    ):
+        await world.say(said, who)
+        assert tools_tokens(world.model.requests[-1].prompt.tools) <= 400

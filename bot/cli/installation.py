@@ -26,7 +26,6 @@ from bot.core.clock import SystemClock
 from bot.core.errors import ConfigError, FolderLockedError, StoreError
 from bot.core.events import CommandSpec
 from bot.core.files import PromptFiles, lock_file, resource_dir
-from bot.core.models import ToolSpec
 from bot.core.ports import Adapter, Clock, Log, SettingChanges
 from bot.language.corrections import corrects
 from bot.language.feedback import feedback_signals
@@ -57,7 +56,7 @@ from bot.pipeline.endpoints import make_pool, price_problems, vision_rate, with_
 from bot.pipeline.recall import rank_nothing
 from bot.pipeline.texts import Texts, read_instructions
 from bot.pipeline.tools.registry import read_specs, sent_specs
-from bot.prompt.persona import Persona, Skill, persona_folders, read_bootstraps, read_skills
+from bot.prompt.persona import Persona, Skill, ToolSpecs, persona_folders, read_bootstraps, read_skills
 from bot.prompt.templates import read_templates
 from bot.store.settings import settings_in
 from bot.store.store import DATABASE, Store, open_store
@@ -123,7 +122,7 @@ def text_problems(settings: Settings, data: Path) -> tuple[str, ...]:
         attempt(lambda folder=folder: catalogue(find, folder))  # type: ignore[misc]
     for folder in INSTRUCTIONS:
         attempt(lambda folder=folder: read_instructions(find, folder))  # type: ignore[misc]
-    tools = tuple((attempt(lambda: read_specs(find)) or {}).values())
+    tools = attempt(lambda: read_specs(find)) or {}
     place = attempt(lambda: find_installation(settings, data))
     if place is not None:
         for persona in {place.persona, *place.personas.values()}:
@@ -131,9 +130,7 @@ def text_problems(settings: Settings, data: Path) -> tuple[str, ...]:
     return (*problems, *price_problems(settings))
 
 
-def _persona_problems(
-    settings: Settings, folder: Path, find: Callable[[str], Path], tools: tuple[ToolSpec, ...]
-) -> Iterator[str]:
+def _persona_problems(settings: Settings, folder: Path, find: Callable[[str], Path], tools: ToolSpecs) -> Iterator[str]:
     """What is wrong with the files of one persona, with its skills and with how it wakes up."""
     skills: tuple[Skill, ...] = ()
     try:

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from bot.config.settings import Settings
 from bot.core.models import PriceAt, ToolSpec
-from bot.core.people import Script
+from bot.core.people import SCRIPTS, Script
 from bot.core.ports import Log
 from bot.model.offline import OFFLINE
 from bot.model.pool import ModelPool
 from bot.pipeline.texts import Texts, read_instructions
-from bot.prompt.persona import NAME_MARK, SKILL, Persona, Personas, persona_words, read_personas, read_skills
+from bot.prompt.persona import SKILL, Persona, Personas, Skill, ToolSpecs, persona_words, read_personas, read_skills
 from bot.prompt.templates import PersonaOpening, read_opening
 from bot.text.length import TokenVocabulary, vocabulary_of
 
@@ -29,7 +29,7 @@ class PromptTexts:
 
     `prompts` finds a prompt file by name, `folders` are those of the personas. `instructions` are by folder and
     language, `tools` by file, in their order: those that a turn brings. Of each persona by name: its prefixes, how its
-    logs open, the texts of its skills, and what it is about.
+    logs open, its skills, and what it is about.
     """
 
     words: Texts
@@ -39,7 +39,7 @@ class PromptTexts:
     tools: Mapping[str, ToolSpec]
     personas: Personas
     openings: Mapping[str, PersonaOpening]
-    skills: Mapping[str, Mapping[str, str]]
+    skills: Mapping[str, tuple[Skill, ...]]
     about: Mapping[str, str]
 
 
@@ -62,7 +62,7 @@ def read_texts(
     words: Texts,
     prompts: Callable[[str], Path],
     folders: Mapping[str, Path],
-    tools: Mapping[str, ToolSpec],
+    tools: ToolSpecs,
     dialect: str,
 ) -> PromptTexts:
     """Read the texts for these settings, tools and a model of that dialect; ConfigError for a file that is broken.
@@ -74,18 +74,15 @@ def read_texts(
         each: Persona(folder, read_skills(folder), settings.heartbeat.on, settings.speak.paced)
         for each, folder in folders.items()
     }
-    skills = {
-        each: {skill.name: skill.text.replace(NAME_MARK, name) for skill in persona.skills}
-        for each, persona in personas.items()
-    }
-    tools = {each: spec for each, spec in tools.items() if each != SKILL or any(skills.values())}
+    skills = {each: persona.skills for each, persona in personas.items()}
+    offered = tools.get(SCRIPTS[0], {})
     return PromptTexts(
         words,
         prompts,
         folders,
         {folder: read_instructions(prompts, folder) for folder in INSTRUCTIONS},
-        tools,
-        read_personas(prompts, personas, settings.persona, name, tuple(tools.values()), dialect),
+        {each: spec for each, spec in offered.items() if each != SKILL or any(skills.values())},
+        read_personas(prompts, personas, settings.persona, name, tools, dialect),
         {each: read_opening(prompts, persona, name) for each, persona in personas.items()},
         skills,
         {each: persona_words(persona) for each, persona in personas.items()},

@@ -4,8 +4,8 @@ import hashlib
 import json
 import re
 import unicodedata
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -61,11 +61,19 @@ SKILL = "skill"
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """One skill: `name` is its file's name without the ending, `purpose` its first line, `text` the whole file."""
+    """One skill: `name` is its file's name without the ending, `purpose` its first line, `text` the whole file.
+
+    `twins` are the same in other languages.
+    """
 
     name: str
     purpose: str
     text: str
+    twins: Mapping[Script, "Skill"] = field(default_factory=dict)
+
+    def told_in(self, language: Script) -> "Skill":
+        """The skill in that language, where it has one of its own."""
+        return self.twins.get(language, self)
 
 
 class SkillArguments(ToolArguments, tool="skill"):
@@ -75,7 +83,7 @@ class SkillArguments(ToolArguments, tool="skill"):
 
 
 def read_skills(persona: Path) -> tuple[Skill, ...]:
-    """The skills of a persona, by name; none without a folder for them.
+    """The skills of a persona, by name, with their twins; none without a folder for them.
 
     ConfigError names every file that cannot be read or does not say in its first line what it is for.
     """
@@ -103,13 +111,18 @@ def read_skills(persona: Path) -> tuple[Skill, ...]:
         skills.append(Skill(name, clip(purpose, PURPOSE_CHARS), clip(text, SKILL_CHARS)))
     if problems:
         raise ConfigError(tuple(problems))
-    return tuple(skills)
+    return _with_twins({skill.name: skill for skill in skills})
 
 
-def with_skills(spec: ToolSpec, skills: tuple[Skill, ...]) -> ToolSpec:
-    """The tool that reads skills, with what each of these is for."""
-    listed = "; ".join(f"{skill.name}: {skill.purpose}" for skill in skills)
-    return replace(spec, description=f"{spec.description} {listed}")
+def _with_twins(known: Mapping[str, Skill]) -> tuple[Skill, ...]:
+    """Each skill with those of its name in other languages (comfort.en.md)."""
+    named = {(name, language): f"{name}.{language}" for name in known for language in SCRIPTS}
+    twins = {file: replace(known[file], name=name) for (name, _), file in named.items() if file in known}
+    return tuple(
+        replace(skill, twins={each: twins[named[name, each]] for each in SCRIPTS if named[name, each] in twins})
+        for name, skill in known.items()
+        if name not in twins
+    )
 
 
 def skill_tool(spec: ToolSpec, texts: Callable[[ToolContext], Awaitable[Mapping[str, str]]]) -> Tool:
@@ -123,6 +136,10 @@ def skill_tool(spec: ToolSpec, texts: Callable[[ToolContext], Awaitable[Mapping[
         return ToolAnswer(text)
 
     return Tool(spec, run, reads=True)
+
+
+ToolSpecs = Mapping[Script, Mapping[str, ToolSpec]]
+"""What the model reads of tools, in each language by the names of their files, in the order in which they are sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +195,7 @@ class Bootstraps:
 
 
 def read_bootstraps(
-    find: Callable[[str], Path], persona: Persona, name: str, tools: tuple[ToolSpec, ...], dialect: str
+    find: Callable[[str], Path], persona: Persona, name: str, tools: ToolSpecs, dialect: str
 ) -> Bootstraps:
     """Read the system text and the files of a persona; ConfigError names the one that is missing or unreadable."""
     folder = persona.folder
@@ -200,9 +217,11 @@ def read_bootstraps(
         soul = known.pop(FULL[1], "")
         who = _who(identity, name)
         # Rules in another language than the persona's own would draw the answers to theirs.
-        system, whole, group, small = rules[script_of(f"{identity}\n{soul}".replace(NAME_MARK, ""), language)]
+        own = script_of(f"{identity}\n{soul}".replace(NAME_MARK, ""), language)
+        system, whole, group, small = rules[own]
+        skills = tuple(skill.told_in(own) for skill in persona.skills)
         for alone in (False, True):
-            brings = tuple(tool for tool in tools if not (alone and tool.name in IN_GROUPS))
+            brings = tuple(_tools(tools.get(own, {}), skills, alone=alone))
             # Both begin alike, for servers that keep a prompt of which only the beginning is the same.
             begins = (system, *(() if alone else (group,)), identity, soul)
             found[language, alone] = {
@@ -211,6 +230,16 @@ def read_bootstraps(
             }
     soul = _read(folder / FULL[1]).strip() if (folder / FULL[1]) in files else ""
     return Bootstraps(found, folder / PACED in files, soul.replace(NAME_MARK, name))
+
+
+def _tools(specs: Mapping[str, ToolSpec], skills: tuple[Skill, ...], *, alone: bool) -> Iterator[ToolSpec]:
+    """The tools of a log; the one that reads skills tells what each of these is for."""
+    for name, spec in specs.items():
+        if name == SKILL and skills:
+            listed = "; ".join(f"{skill.name}: {skill.purpose}" for skill in skills)
+            yield replace(spec, description=f"{spec.description} {listed}")
+        elif name != SKILL and not (alone and name in IN_GROUPS):
+            yield spec
 
 
 def _rules(find: Callable[[str], Path], language: Script) -> tuple[str, ...]:
@@ -309,16 +338,9 @@ def read_personas(
     personas: Mapping[str, Persona],
     default: str,
     name: str,
-    tools: tuple[ToolSpec, ...],
+    tools: ToolSpecs,
     dialect: str,
 ) -> Personas:
     """Read all of them as a bot of that name; ConfigError names the first file that cannot be read."""
-    known = {}
-    for each, persona in personas.items():
-        brings = tuple(
-            with_skills(tool, persona.skills) if tool.name == SKILL else tool
-            for tool in tools
-            if tool.name != SKILL or persona.skills
-        )
-        known[each] = read_bootstraps(find, persona, name, brings, dialect)
+    known = {each: read_bootstraps(find, persona, name, tools, dialect) for each, persona in personas.items()}
     return Personas(default, known)

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import tzinfo
+from itertools import product
 from pathlib import Path
 
 from bot.config.settings import Settings
@@ -11,6 +12,7 @@ from bot.context import scene_text
 from bot.core.errors import ConfigError
 from bot.core.files import resource_dir
 from bot.core.models import ToolSpec
+from bot.core.people import SCRIPTS, Script
 from bot.core.recall import SearchHit
 from bot.core.tools import Tool, ToolArguments, ToolContext
 from bot.pipeline.concurrency import TextThread
@@ -22,7 +24,7 @@ from bot.pipeline.reminders import ReminderService
 from bot.pipeline.tools.consent import Consent
 from bot.pipeline.tools.memories import MemoryTools
 from bot.pipeline.tools.tasks import PromiseTools, remind_tool
-from bot.prompt.persona import skill_tool
+from bot.prompt.persona import NAME_MARK, ToolSpecs, in_language, skill_tool
 from bot.recall.query import own_lines
 from bot.speaking.reminders import nudging_rules
 from bot.store.store import Store
@@ -87,7 +89,9 @@ class ToolRegistry:
 
         async def skills(context: ToolContext) -> Mapping[str, str]:
             chat = await store.people.chat(context.audience.chat_id)
-            return prompts.skills[prompts.personas.name(chat.persona)]
+            known = prompts.skills[prompts.personas.name(chat.persona)]
+            language = words.script_named(context.script)
+            return {skill.name: skill.told_in(language).text.replace(NAME_MARK, names[0]) for skill in known}
 
         consent = Consent(store, words, names, thread)
         promises = PromiseTools(store, words, consent, nudging_rules(settings.remind), thread)
@@ -129,8 +133,8 @@ def searching(store: Store, recalling: Recall, settings: Settings) -> SearchFunc
     return search
 
 
-def sent_specs(settings: Settings, find: Callable[[str], Path]) -> dict[str, ToolSpec]:
-    """What the model reads of the tools that a turn brings, by the names of their files; ConfigError as `read_specs`.
+def sent_specs(settings: Settings, find: Callable[[str], Path]) -> ToolSpecs:
+    """What the model reads of the tools that a turn brings; ConfigError as `read_specs`.
 
     Whether there are skills to read is not known here.
     """
@@ -138,23 +142,27 @@ def sent_specs(settings: Settings, find: Callable[[str], Path]) -> dict[str, Too
         return {}
     recalls, looks = settings.memory.inject in ("tool", "both"), bool(settings.media.images)
     wanted = {"memory_recall": recalls, "look": looks}
-    specs = read_specs(find)
-    order = sorted(specs, key=lambda name: TOOLS.index(name) if name in TOOLS else len(TOOLS))
-    return {name: specs[name] for name in order if wanted.get(name, True)}
+    return {
+        language: {name: spec for name, spec in specs.items() if wanted.get(name, True)}
+        for language, specs in read_specs(find).items()
+    }
 
 
-def read_specs(find: Callable[[str], Path]) -> dict[str, ToolSpec]:
-    """What the model reads of each tool, by the name of its file; ConfigError names all files that are broken."""
-    specs: dict[str, ToolSpec] = {}
+def read_specs(find: Callable[[str], Path]) -> ToolSpecs:
+    """What the model reads of each tool; ConfigError names all files that are broken."""
+    specs: dict[Script, dict[str, ToolSpec]] = {language: {} for language in SCRIPTS}
     problems: list[str] = []
     taken = {arguments.tool: arguments for arguments in ToolArguments.__subclasses__()}
-    for shipped in sorted(resource_dir("prompts/tools").glob("*.json")):
+    shipped = {path.stem: path for path in resource_dir("prompts/tools").glob("*.json") if "." not in path.stem}
+    order = sorted(shipped, key=lambda name: (TOOLS.index(name) if name in TOOLS else len(TOOLS), name))
+    for name, language in product(order, SCRIPTS):
+        file = in_language(shipped[name], language).name
         try:
-            specs[shipped.stem] = read_spec(find(f"tools/{shipped.name}"), taken.get(shipped.stem))
+            specs[language][name] = read_spec(find(f"tools/{file}"), taken.get(name))
         except ConfigError as error:
             problems += error.problems
     if problems:
-        raise ConfigError(tuple(problems))
+        raise ConfigError(tuple(dict.fromkeys(problems)))
     return specs
 
 
