@@ -456,6 +456,10 @@ def novelty(text: str, heard: str) -> tuple[float, list[str]]:
     return (news / whole if whole else 0.0), strange
 
 
+_CLOCK = LazyPattern(r"(?:[01]?\d|2[0-3])\.[0-5]\d")
+"""11.20: an hour, too."""
+
+
 def numbers(folded: str, *, all_of_them: bool) -> set[str]:
     """The numbers that a folded text names, in figures; with `all_of_them` every reading, else only what must be one.
 
@@ -472,6 +476,8 @@ def numbers(folded: str, *, all_of_them: bool) -> set[str]:
             if not all_of_them:
                 found.discard(_figure(match[0].replace(",", "")))
             found.add(_figure(str(round(float(match[0].replace(",", "")) * _SCALES[scale[0]]))))
+        if all_of_them and _CLOCK.fullmatch(match[0]):
+            found.update(_figure(figure) for figure in match[0].split("."))
         if all_of_them and match[0].isdigit() and int(match[0]) < 25:
             hour = int(match[0])
             later = _MORE_ZH.search(folded[max(0, match.start() - 6) : match.start()])

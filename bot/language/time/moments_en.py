@@ -49,11 +49,13 @@ _EVENT = LazyPattern(
 _WEEKEND = LazyPattern(r"(?a)\b(?:(?:on |over )?(?P<which>this|the|next) weekend|(?:on|at) the weekend)\b")
 _OVER = LazyPattern(r"(?a)\b(?:yesterday|last (?:night|week|month|year|" + WD + r")|ago)\b")
 _UNIT = r"(?:hours?|hrs?|minutes?|mins?|seconds?|secs?|days?|weeks?|fortnights?|months?|years?)"
+_PART = r" and (?:a half|a quarter|three quarters)"
+_PARTS = {" and a half": 0.5, " and a quarter": 0.25, " and three quarters": 0.75}
 _BODY = (
-    rf"(?:half an hour|an? half[- ]hour|"
-    rf"{EN}(?: and a half)?\s?(?:more )?{_UNIT}(?: and a half)?(?:,? (?:and )?{EN} {_UNIT})*)"
+    rf"(?:half an hour|an? half[- ]hour|(?:a quarter|three quarters) of an hour|"
+    rf"{EN}(?:{_PART})?\s?(?:more )?{_UNIT}(?:{_PART})?(?:,? (?:and )?{EN} {_UNIT})*)"
 )
-_ONE = LazyPattern(rf"(?a)(?P<n>{EN})(?P<mid> and a half)?\s?(?:more )?(?P<unit>{_UNIT})(?P<half> and a half)?")
+_ONE = LazyPattern(rf"(?a)(?P<n>{EN})(?P<mid>{_PART})?\s?(?:more )?(?P<unit>{_UNIT})(?P<part>{_PART})?")
 _DELAY = LazyPattern(
     rf"(?a)\b(?:in|after) (?:about |around |roughly |approximately |like |another |exactly |"
     rf"just )?(?P<a>{_BODY})(?: time)?\b|\b(?P<b>{_BODY}) (?:from now|later)\b"
@@ -117,6 +119,7 @@ _MONTH_DAY = LazyPattern(
 )
 _LAST = LazyPattern(
     r"(?a)\b(?:(?:on )?(?:the )?last day|(?:at |by )?(?:the )?end) of (?P<next>the|this|next)? ?month\b"
+    rf"|\b(?:on )?(?:the )?last day (?:of|in) (?P<mon>{MONTH})\b"
 )
 _NEXT_MONTH = LazyPattern(
     r"(?a)\bnext month,? on the (?P<a>\d{1,2})(?:st|nd|rd|th)\b|\b(?:on )?the (?P<b>\d{1,2})(?:st|nd|rd|"
@@ -280,9 +283,11 @@ def _durations(reading: Reading) -> None:
 def delay_of(body: str) -> Delay | None:
     if re.fullmatch("half an hour|an? half[- ]hours?", body):
         return Delay(30 * MINUTE_MS)
+    if body.endswith(" of an hour"):
+        return Delay((15 if "a quarter" in body else 45) * MINUTE_MS)
     ms, days, months = 0.0, 0.0, 0.0
     for match in _ONE.finditer(body):
-        number, unit = count_en(match["n"]) + 0.5 * bool(match["half"] or match["mid"]), match["unit"]
+        number, unit = count_en(match["n"]) + _PARTS.get(match["part"] or match["mid"], 0.0), match["unit"]
         if unit[0] in "hs" or unit.startswith("mi"):
             ms += number * _MS["mi" if unit.startswith("mi") else unit[0]]
         elif unit.startswith(("mo", "y")):
@@ -305,7 +310,10 @@ def _days(reading: Reading) -> None:
         month = month_of(match["mon"] or match["mon2"])
         reading.name_day(NamedDay("date", int(match["d"] or match["d2"]), month=month, year=int(match["y"] or 0)))
     for match in reading.take(_LAST):
-        reading.name_day(NamedDay("last", off=int(match["next"] == "next")))
+        month = month_of(match["mon"]) if match["mon"] else 0
+        reading.name_day(
+            NamedDay("date", 0, month=month) if month else NamedDay("last", off=int(match["next"] == "next"))
+        )
     for match in reading.take(_FEAST):
         month, number = FEASTS_EN[match["feast"]]
         reading.name_day(NamedDay("feast", number, month=month))

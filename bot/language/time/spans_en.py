@@ -37,7 +37,7 @@ _FORMS = (
     r"(?P<which>last|this|next|past) (?P<period>week(?:end)?|wknd|month|year)",
     r"(?:(?:on|at|over|for) )?(?P<weekend>(?:the|this coming) (?:weekend|wknd))",
     r"(?:the )?(?:very )?(?:end|last day) of (?P<monthend>the|this|next|last) month|(?P<monthly>month[- ]end)",
-    rf"(?:the )?end of (?P<endof>{MONTH_EN})|(?:the )?end of (?P<yearend>the|this|next|last) year",
+    rf"(?:the )?(?:very )?(?:end|last day) of (?P<endof>{MONTH_EN})|(?:the )?end of (?P<yearend>the|this|next|last) year",
     rf"(?P<whichday>last|this coming|this|next|coming|this past) (?P<weekday>{_WEEKDAY})",
     rf"(?P<whichseason>last|this|next) (?P<season>{_SEASON})|(?:the )?(?P<seasonof>{_SEASON}) (?:of )?(?P<sy>\d{{4}})",
     rf"(?:(?P<whichfeast>last|this|next) )?(?P<feast>{_FEAST})",

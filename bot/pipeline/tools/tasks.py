@@ -23,6 +23,7 @@ from bot.core.memories import (
 )
 from bot.core.models import ToolSpec
 from bot.core.tools import Tool, ToolAnswer, ToolArguments, ToolContext, ToolRefused, read_arguments
+from bot.language.assertions import folded_plain, numbers
 from bot.language.reminders.wording import (
     ANY,
     CHANGED,
@@ -202,8 +203,8 @@ _EARLIER = LazyPattern(rf"{ANY['day_before']}|提前|之前|\b(?:before|early|ah
 _LAST = re.compile(r" <\S+")
 """The last day in a rule."""
 
-_SENTENCE = re.compile(r"[.!?](?:\s|$)|[。!?！？;；\n]")
-_CLAUSE = re.compile(r"[.!?,](?:\s|$)|[。!?！？;；\n，、]|\band\b")
+_SENTENCE = re.compile(r"[.!?](?:\s|$)|[。!?！？;；\n①-⑳]")
+_CLAUSE = re.compile(r"[.!?,](?:\s|$)|[。!?！？;；\n①-⑳，、]|\band\b")
 
 Every = Literal["day", "week", "weekdays", "month", "year"]
 
@@ -307,7 +308,8 @@ def _any(_: Event) -> bool:
 
 
 def _wants(line: Event) -> bool:
-    return WANTED.search(spelt(fold(line.text))) is not None
+    """Whether it asks to be reminded, or names a time: the model judges what is wanted then."""
+    return WANTED.search(spelt(fold(line.text))) is not None or any(one.spans for one in _times((line,)))
 
 
 def _changes(old: Reminder, line: Event) -> bool:
@@ -447,14 +449,16 @@ def _last_day(given: RemindArguments) -> date | None:
 
 
 def _denied(found: NewReminder, said: tuple[Event, ...], tz: tzinfo) -> bool:
-    """Whether these lines name no time; or hours, and this is none of them; or days, and it is of none nor before one."""
+    """Whether these lines name no time; or hours, and this is none of them, nor are its figures there; or days, and it
+    is of none nor before one."""
     due, parts = local(found.due_at, tz), _times(said)
     counted = any(one.lead or one.delay for one in parts)
     hours = [(one.clock, one.half) for one in parts if one.clock] + [each for one in parts for each in one.times]
-    other_hour = hours and not counted and not found.assumed and not any(_fits(*each, due) for each in hours)
+    fits = counted or found.assumed or any(_fits(*each, due) for each in hours) or _figures_stand(due, said)
+    other_hour = hours and not fits
     if other_hour or not any(one.spans for one in parts):
         return True
-    lines = [(each.text, each.at) for each in said]
+    lines = [(piece, each.at) for each in said for piece in (each.text, *_pieces(each.text))]
     if found.rule or counted or checked_when(due.date().isoformat(), lines, tz) is not None:
         return False
     days = [local_day(one.at, tz) for text, then in lines if (one := date_in(text, then, tz))]
@@ -464,8 +468,21 @@ def _denied(found: NewReminder, said: tuple[Event, ...], tz: tzinfo) -> bool:
 
 def _times(said: tuple[Event, ...]) -> list[TimeParts]:
     """The times of each sentence and each clause: the part of the day in another one says nothing of an hour."""
-    pieces = dict.fromkeys(piece for each in said for ends in (_SENTENCE, _CLAUSE) for piece in ends.split(each.text))
-    return [time_parts(piece) for piece in pieces if piece.strip()]
+    return [time_parts(piece) for each in said for piece in _pieces(each.text)]
+
+
+def _pieces(text: str) -> list[str]:
+    """Its sentences and its clauses."""
+    pieces = dict.fromkeys(piece for ends in (_SENTENCE, _CLAUSE) for piece in ends.split(text))
+    return [piece for piece in pieces if piece.strip()]
+
+
+def _figures_stand(due: datetime, said: tuple[Event, ...]) -> bool:
+    """Whether the figures of an hour stand in these lines, also where no grammar reads them: 五点九(即係5:45)."""
+    told = numbers(folded_plain("\n".join(line.text for line in said)), all_of_them=True)
+    return not told.isdisjoint({str(due.hour), str(due.hour % 12 or 12)}) and (
+        not due.minute or str(due.minute) in told
+    )
 
 
 def _fits(clock: ClockTime, half: DayPart, due: datetime) -> bool:
