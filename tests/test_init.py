@@ -18,12 +18,26 @@ from dotenv.parser import parse_stream
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.cli.init import KEY, SECRET, SetupConsole, find_models, models_in, with_key, write_configuration
+from bot.cli.init import (
+    KEY,
+    PROVIDERS,
+    SECRET,
+    Given,
+    SetupConsole,
+    find_models,
+    models_in,
+    with_key,
+    with_values,
+    write_configuration,
+)
 from bot.config.sources import load
 from bot.core.errors import ConfigError, NuanError
 
 ROOT = Path(__file__).resolve().parent.parent
 INIT = (sys.executable, "-m", "bot", "init", "--config")
+NOTHING = Given()
+ENTERS = 6
+"""More than there are questions after those of the model."""
 SECRET_KEY = "sk-test-7f3a#=$x"
 REMOTE = "https://api.example.com/v1"
 ENGLISH = {"LANG": "en_US.UTF-8", "LC_ALL": ""}
@@ -66,12 +80,21 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "nuan.toml"
 
 
-def piped(path: Path, *answers: str, env: Mapping[str, str] = ENGLISH, ports: Mapping[str, int] | None = None) -> str:
-    """Everything `nuan init` printed when these lines came through a pipe."""
+def piped(
+    path: Path,
+    *answers: str,
+    env: Mapping[str, str] = ENGLISH,
+    ports: Mapping[str, int] | None = None,
+    given: Given = NOTHING,
+) -> str:
+    """Everything `nuan init` printed when these lines came through a pipe, and Enter for what else it asks."""
+    return said_to(path, [*answers, *[""] * ENTERS], env, ports or {}, given)
+
+
+def said_to(path: Path, lines: Iterable[str], env: Mapping[str, str], ports: Mapping[str, int], given: Given) -> str:
     out = io.StringIO()
-    write_configuration(
-        path, SetupConsole(io.StringIO("".join(f"{line}\n" for line in answers)), out), env, ports or {}
-    )
+    console = SetupConsole(io.StringIO("".join(f"{line}\n" for line in lines)), out)
+    write_configuration(path, console, env, ports, given=given, try_out=lambda: ["✓ model: tried"])
     return out.getvalue()
 
 
@@ -95,7 +118,7 @@ def test_a_model_of_a_local_server_is_taken_by_one_answer(path: Path, ollama: in
 
 
 def test_a_remote_server_gets_prices_a_limit_and_a_key_that_only_its_owner_can_read(path: Path, ollama: int) -> None:
-    told = piped(path, "0", REMOTE, '大"模型', SECRET_KEY, "0.15", "", "２.5", "3", ports={"Ollama": ollama})
+    told = piped(path, "other", REMOTE, '大"模型', SECRET_KEY, "0.15", "", "２.5", "3", ports={"Ollama": ollama})
     model = load(path, {}).model
     assert (model.name, model.price_input, model.price_cached, model.price_output) == ('大"模型', 0.15, 0.15, 2.5)
     assert load(path, {}).budget.day_money == 3
@@ -104,7 +127,7 @@ def test_a_remote_server_gets_prices_a_limit_and_a_key_that_only_its_owner_can_r
 
 
 def test_a_server_on_this_machine_costs_nothing_and_needs_no_key(path: Path) -> None:
-    told = piped(path, "http://localhost:9999/v1", "tiny", "")
+    told = piped(path, "other", "http://localhost:9999/v1", "tiny", "")
     assert load(path, {}).model.name == "tiny"
     assert "million" not in told
     assert files(path) == ["nuan.toml"]
@@ -114,13 +137,14 @@ def test_no_server_keeps_the_offline_model_and_says_so(path: Path) -> None:
     told = piped(path, "")
     assert load(path, {}).model.base_url == ""
     assert "offline model" in told.splitlines()[-2]
+    assert "tried" not in told
 
 
 def test_the_key_replaces_the_old_one_and_leaves_the_other_lines_alone(path: Path) -> None:
     dotenv = path.with_name(".env")
     dotenv.write_text(f"# mine\r\nOTHER='a b'\n\nexport {KEY}=\"old\"\nLAST=1", encoding="utf-8", newline="")
     dotenv.chmod(0o644)
-    piped(path, REMOTE, "big-1", SECRET_KEY, "")
+    piped(path, "other", REMOTE, "big-1", SECRET_KEY, "")
     assert dotenv.read_bytes().decode() == f"# mine\r\nOTHER='a b'\n\n{KEY}={SECRET_KEY}\nLAST=1"
     assert dotenv.stat().st_mode & 0o777 == 0o600
     assert files(path) == [".env", "nuan.toml"]
@@ -128,26 +152,81 @@ def test_the_key_replaces_the_old_one_and_leaves_the_other_lines_alone(path: Pat
 
 def test_enter_keeps_the_key_that_is_already_there_and_asks_for_no_limit_without_prices(path: Path) -> None:
     path.with_name(".env").write_text(f"{KEY}=old\n", encoding="utf-8")
-    assert "per day" not in piped(path, REMOTE, "big-1", "", "")
+    assert "per day" not in piped(path, "other", REMOTE, "big-1", "", "")
     assert key_in(path) == "old"
 
 
-ANSWERS = {"": "mine", "n": "mine", "what?": "mine", "y": "tiny", "YES": "tiny", "是": "tiny"}
+@pytest.mark.parametrize("number", range(len(PROVIDERS)))
+def test_a_provider_is_picked_by_number_or_name_and_brings_address_and_model(path: Path, number: int) -> None:
+    provider = PROVIDERS[number]
+    for answer in (str(number + 1), provider.name.upper()):
+        told = piped(path, "0" if path.exists() else answer, *[answer] * path.exists(), "", SECRET_KEY)
+        assert f"{number + 1}. {provider.name}" in told
+        model = load(path, {}).model
+        assert (model.base_url, model.name) == (provider.base_url, provider.model)
+        assert "tried" in told
+        path.unlink()
 
 
-@pytest.mark.parametrize(("answer", "left"), ANSWERS.items())
-def test_an_existing_file_is_overwritten_only_after_a_yes(path: Path, answer: str, left: str) -> None:
-    path.write_text('model.name = "mine"', encoding="utf-8")
-    told = piped(path, answer, "http://localhost:9999/v1", "tiny", "")
-    assert left in path.read_text(encoding="utf-8")
-    assert ("nothing was written" in told) == (left == "mine")
+def test_tokens_name_language_and_persona_are_asked_and_the_next_step_is_told(path: Path) -> None:
+    told = piped(path, "deepseek", "", SECRET_KEY, "1:telegram", "discord-token", "Ember", "en", "terse")
+    settings = load(path, {})
+    assert settings.telegram.configured
+    assert settings.discord.configured
+    assert (settings.bot.names[0], settings.bot.language, settings.persona) == ("Ember", "en", "terse")
+    assert "nuan run --config" in told
+    assert not any(secret in told + path.read_text("utf-8") for secret in ("1:telegram", "discord-token", SECRET_KEY))
 
 
-@pytest.mark.parametrize("count", range(7))
+MINE = """# my own
+persona = "terse"  # dry
+
+[bot]
+timezone = "Asia/Tokyo"
+
+[model]  # the one at home
+name = "old"
+base_url = "http://localhost:1/v1"
+price_input = 2.0
+price_output = 3.0
+[budget]
+day_tokens = 9
+"""
+
+
+def test_of_a_file_that_is_there_only_what_is_answered_anew_is_changed(path: Path) -> None:
+    path.write_text(MINE, encoding="utf-8")
+    piped(path, "", "", "", "小暖", "")
+    assert path.read_text("utf-8") == MINE
+    piped(path, "moonshot", "kimi", SECRET_KEY)
+    changed = path.read_text("utf-8")
+    assert [line for line in MINE.splitlines() if line not in changed.splitlines()] == MINE.splitlines()[7:11]
+    assert load(path, {}).model.name == "kimi"
+
+
+def test_keys_of_a_table_are_set_however_the_file_writes_them() -> None:
+    assert with_values('model.name = "mine"\n[bot]\n', {("model", "name"): "new"}) == 'model.name = "new"\n[bot]\n'
+    assert with_values('model.name = "a"\n', {("model", "base_url"): "b"}) == 'model.name = "a"\nmodel.base_url = "b"\n'
+    assert with_values("[bot]\n", {("", "persona"): "x"}) == 'persona = "x"\n[bot]\n'
+    assert with_values("[a]\nname = 1\n", {("model", "name"): "b"}) == '[a]\nname = 1\n\n[model]\nname = "b"\n'
+
+
+def test_with_yes_nothing_is_asked_and_options_say_the_rest(path: Path) -> None:
+    told = said_to(path, (), ENGLISH, {}, Given(yes=True, provider="ollama", model="tiny", language="zh-Hant"))
+    assert (load(path, {}).model.name, load(path, {}).bot.language) == ("tiny", "zh-Hant")
+    assert "?" not in told
+    path.unlink()
+    said_to(path, (), ENGLISH, {}, Given(yes=True))
+    assert load(path, {}).model.base_url == ""
+    with pytest.raises(NuanError, match="not one of them"):
+        said_to(path, (), ENGLISH, {}, Given(yes=True, provider="nobody"))
+
+
+@pytest.mark.parametrize("count", range(12))
 def test_input_that_ends_in_the_middle_writes_nothing(path: Path, count: int) -> None:
-    answers = (REMOTE, "big-1", SECRET_KEY, "0.1", "0.1", "0.2", "3")[:count]
+    answers = ("other", REMOTE, "big-1", SECRET_KEY, "0.1", "0.1", "0.2", "3", "", "", "", "")[:count]
     with pytest.raises(NuanError, match="nothing was written"):
-        piped(path, *answers)
+        said_to(path, answers, ENGLISH, {}, NOTHING)
     assert files(path) == []
 
 
@@ -158,13 +237,11 @@ WRONG: tuple[tuple[str, ...], ...] = (
     ("https://\udcff.example.com",),
     (REMOTE, ""),
     (REMOTE, "big\x1b[31m"),
-    (REMOTE, "big-1", ""),
     (REMOTE, "big-1", "two words"),
     (REMOTE, "big-1", "quote'd"),
     (REMOTE, "big-1", "密钥"),
     (REMOTE, "big-1", SECRET_KEY, "-1"),
     (REMOTE, "big-1", SECRET_KEY, "nan"),
-    (REMOTE, "big-1", SECRET_KEY, "1", "", ""),
     (REMOTE, "big-1", SECRET_KEY, "1", "", "1", "lots"),
 )
 
@@ -172,7 +249,7 @@ WRONG: tuple[tuple[str, ...], ...] = (
 @pytest.mark.parametrize("answers", WRONG)
 def test_a_wrong_answer_from_a_pipe_writes_nothing(path: Path, answers: tuple[str, ...]) -> None:
     with pytest.raises(NuanError) as caught:
-        piped(path, *answers, *["1"] * 9)
+        piped(path, "other", *answers, *["1"] * 9)
     assert "Nothing was written" in str(caught.value)
     assert not answers[-1] or answers[-1] not in str(caught.value)
     assert files(path) == []
@@ -181,7 +258,7 @@ def test_a_wrong_answer_from_a_pipe_writes_nothing(path: Path, answers: tuple[st
 def test_a_result_that_would_not_start_is_told_and_not_written(path: Path) -> None:
     path.with_name(".env").write_text("NUAN_BUDGET__DAY_MONEY=5\nnot a line\n", encoding="utf-8")
     with pytest.raises(ConfigError) as caught:
-        piped(path, REMOTE, "big-1", SECRET_KEY, "")
+        piped(path, "other", REMOTE, "big-1", SECRET_KEY, "")
     problems = "\n".join(caught.value.problems)
     assert "budget.day_money: needs model.price_input" in problems
     assert f"{path.with_name('.env')}: line 2" in problems
@@ -191,7 +268,7 @@ def test_a_result_that_would_not_start_is_told_and_not_written(path: Path) -> No
 
 def test_a_variable_that_wins_over_the_answer_is_named(path: Path) -> None:
     env = ENGLISH | {"NUAN_MODEL__NAME": "other"}
-    told = piped(path, "http://localhost:9999/v1", "tiny", "", env=env)
+    told = piped(path, "other", "http://localhost:9999/v1", "tiny", "", env=env)
     assert "NUAN_MODEL__NAME" in told
     assert "NUAN_MODEL__BASE_URL" not in told
 
@@ -279,15 +356,25 @@ def test_the_command_ends_with_one_line_and_code_1(path: Path, lines: bytes) -> 
 def test_on_a_terminal_a_person_is_asked_again_and_the_key_is_never_echoed(path: Path) -> None:
     ours, theirs = pty.openpty()
     answers = {
-        "another server": ["9", "0"],
+        "Number or name": ["99", "other"],
         "Address": ["example", REMOTE],
-        "Name": ["", "big-1"],
-        "Key": ["two words", "", SECRET_KEY],
+        "Name of the model": ["", "big-1"],
+        "Key": ["two words", SECRET_KEY],
         "million": ["much", ""],
+        "Token": ["", ""],
+        "called": [""],
+        "Language": [""],
+        "Persona": [""],
     }
     env = os.environ | ENGLISH | {"PYTHONPATH": str(ROOT)}
     with subprocess.Popen(
-        [*INIT, str(path)], stdin=theirs, stdout=theirs, stderr=theirs, cwd=path.parent, env=env, start_new_session=True
+        [*INIT, str(path), "--no-try"],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        cwd=path.parent,
+        env=env,
+        start_new_session=True,
     ) as program:
         os.close(theirs)
         told = dialogue(ours, answers)

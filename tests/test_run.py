@@ -45,7 +45,7 @@ async def test_one_process_serves_both_platforms_lets_people_in_and_keeps_a_seco
         home = street.home(tmp_path, DISCORD__ALLOW=str(ben.id), LOG__LEVEL="debug", LOG__TEXT="true")
         street.telegram.faults.add("getUpdates", Fault("html502"), after=1)
         street.telegram.faults.add("sendChatAction", Fault("drop_before"), times=3)
-        made = await run(home, "init", stdin=b"\n" * 4)
+        made = await run(home, "init", "--yes", "--no-try", "--language", "zh-Hans")
         assert made.code == 0, made.err
         async with running(home, "run") as nuan:
             await a_stranger_is_let_in_by_the_owner(street, code_of(made.text))
@@ -153,7 +153,9 @@ async def test_a_second_poller_and_a_refused_token_end_it_with_one_line_each_and
 
 async def test_without_a_token_it_names_the_keys_that_are_missing(tmp_path: Path) -> None:
     line = only_line(await run(StreetHome(tmp_path), "run"), 2)
-    assert line == "nuan: telegram.token, discord.token: none is set; `nuan chat` talks without one"
+    assert (
+        line == "nuan: telegram.token, discord.token: none is set; `nuan init` asks for them, `nuan chat` talks without"
+    )
 
 
 class Night:

@@ -246,6 +246,14 @@ async def examine(place: Installation, *, call: bool = True) -> tuple[CheckResul
     return (*found, *chat_setting_findings(place.data), *store, *machine_findings(settings, place.data, now))
 
 
+async def connections(place: Installation) -> tuple[CheckResult, ...]:
+    """Whether the model, by one tiny call, and the platforms of a configuration answer."""
+    found = await _models(place)
+    if place.settings.model.base_url and all(finding.good for finding in found):
+        found += await call_findings(place)
+    return (*found, *[each async for each in _platforms(place.settings)])
+
+
 async def _models(place: Installation) -> tuple[CheckResult, ...]:
     """Whether each model's server lets its key in and knows its name, and what it can do; asking costs nothing."""
     settings = place.written  # by the names that the operator gave them

@@ -1,5 +1,7 @@
-"""`nuan init`: writes nuan.toml from a local model server or from answers, and the key to .env beside it."""
+"""`nuan init`: writes nuan.toml and .env from answers, flags and defaults; of files that are there it changes only what was
+asked. It tries nothing itself."""
 
+import asyncio
 import contextlib
 import getpass
 import http.client
@@ -10,8 +12,8 @@ import re
 import shlex
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from threading import Thread
@@ -20,14 +22,15 @@ from typing import TextIO, TypeVar
 from dotenv.parser import parse_stream
 from pydantic import ValidationError
 
-from bot.cli.terminal import YES_WORDS
+from bot.cli.installation import ConfigSource
 from bot.config.base import is_loopback
 from bot.config.models import ModelServer
+from bot.config.settings import Settings
 from bot.config.sources import load
 from bot.core.clock import SystemClock
 from bot.core.errors import ConfigError, NuanError
-from bot.core.files import PromptFiles
-from bot.core.models import Price
+from bot.core.files import PromptFiles, resource_dir
+from bot.core.people import SCRIPTS
 from bot.pipeline.endpoints import price_problems
 from bot.store.people import leave_owner_code
 from bot.text.catalogue import catalogue
@@ -36,14 +39,41 @@ PORTS = {"Ollama": 11434, "LM Studio": 1234, "llama.cpp": 8080}
 """Where local servers listen unless told otherwise, by their own documentation."""
 PROBE_SECONDS, MOST_BYTES = 0.5, 1_000_000
 
+MOST_NAME_CHARS = 20
+
 T = TypeVar("T")
 
 BASE_URL, NAME, KEY = "NUAN_MODEL__BASE_URL", "NUAN_MODEL__NAME", "NUAN_MODEL__API_KEY"
-NUMBER = re.compile(r"\d{1,9}(\.\d{1,9})?")
-NUMBER_OR_NOTHING = re.compile(rf"({NUMBER.pattern})?")
+TOKENS = {"telegram": "NUAN_TELEGRAM__TOKEN", "discord": "NUAN_DISCORD__TOKEN"}
+PRICES = ("input", "cached", "output")
+NUMBER_OR_NOTHING = re.compile(r"(\d{1,9}(\.\d{1,9})?)?")
 SECRET = re.compile(r"[!#-&(-\[\]-~]{1,4096}")
 SECRET_OR_NOTHING = re.compile(rf"({SECRET.pattern})?")
 """Printable ASCII without blanks, quotes and backslashes: stands in .env as it is, for every reader of such files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """A model server that people know by name: its address for OpenAI's clients, and a model to begin with."""
+
+    name: str
+    base_url: str
+    model: str
+
+
+PROVIDERS = (
+    Provider("DeepSeek", "https://api.deepseek.com", "deepseek-chat"),
+    Provider("OpenAI", "https://api.openai.com/v1", "gpt-5.4-mini"),
+    Provider("OpenRouter", "https://openrouter.ai/api/v1", "deepseek/deepseek-chat"),
+    Provider("Qwen", "https://dashscope.aliyuncs.com/compatible-mode/v1", "qwen-plus"),
+    Provider("Moonshot", "https://api.moonshot.cn/v1", "kimi-k2.6"),
+    Provider("GLM", "https://open.bigmodel.cn/api/paas/v4", "glm-5.3-flash"),
+    Provider("Gemini", "https://generativelanguage.googleapis.com/v1beta/openai", "gemini-3.8-flash"),
+    Provider("Ollama", "http://localhost:11434/v1", "qwen3:8b"),
+    Provider("LM Studio", "http://localhost:1234/v1", "qwen3-8b"),
+)
+"""By the providers' own pages, November 2026."""
+OTHER, NONE = "other", "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,85 +153,199 @@ class SetupConsole:
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
-    """What will be written; an empty base_url means the offline model, an empty key leaves .env alone."""
+class Given:
+    """What the command line says already; an empty text is asked for, or with `yes` the default."""
 
+    yes: bool = False
+    provider: str = ""
     base_url: str = ""
     model: str = ""
-    key: str = ""
-    price: Price | None = None
-    day_money: float | None = None
+    name: str = ""
+    language: str = ""
+    persona: str = ""
 
-    def toml(self) -> str:
-        """The text of nuan.toml; the key is never in it."""
-        lines = ["# Written by nuan init; data/nuan.example.toml explains every key. A secret key belongs into .env."]
-        if self.base_url:
-            # JSON's quoting is TOML's, too, for printable text.
-            base_url, name = (json.dumps(text, ensure_ascii=False) for text in (self.base_url, self.model))
-            lines += ["", "[model]", f"base_url = {base_url}", f"name = {name}"]
-        if self.price is not None:
-            lines += [f"price_{kind} = {getattr(self.price, kind)!r}" for kind in ("input", "cached", "output")]
-        if self.day_money is not None:
-            lines += ["", "[budget]", f"day_money = {self.day_money!r}"]
-        return "\n".join(lines) + "\n"
+
+@dataclass(slots=True)
+class Answers:
+    """What will be written: keys of nuan.toml as (table, key), None for what goes; variables of .env."""
+
+    keys: dict[tuple[str, str], object] = field(default_factory=dict)
+    secrets: dict[str, str] = field(default_factory=dict)
+
+    def set_model(self, base_url: str, model: str) -> None:
+        """Another model, of which nothing is known that was said of the one before."""
+        gone = {("model", f"price_{kind}"): None for kind in PRICES}
+        self.keys |= {("model", "base_url"): base_url, ("model", "name"): model, **gone}
 
 
 class Interview:
-    """Asks for what nuan.toml needs; a wrong answer is asked again or, from a pipe, ends it with NuanError."""
+    """Asks for what nuan.toml and .env need; a wrong answer is asked again, or ends it where nobody sits there."""
 
-    def __init__(self, console: SetupConsole, text: Callable[..., str]) -> None:
+    def __init__(self, console: SetupConsole, text: Callable[..., str], given: Given, settings: Settings) -> None:
+        """`settings` are the present ones: what they say is the default of each question."""
         self._console = console
         self._text = text
+        self._given = given
+        self._settings = settings
+        self.answers = Answers()
 
-    def answers(self, offers: tuple[LocalModel, ...], has_key: bool) -> Answers:
-        """One of the local models found, or what is answered; `has_key` says that a key is already set."""
-        self._console.say(self._text("init_found" if offers else "init_none_found"))
-        for number, offer in enumerate(offers, 1):
-            self._console.say(f"  {number}. {offer.server}: {offer.model}")
-        if offers:
-            numbers = {str(number): number for number in range(len(offers) + 1)} | {"": 1}
-            picked = self._until("init_pick", "init_bad_pick", numbers.get)
-            if picked:
-                return Answers(offers[picked - 1].base_url, offers[picked - 1].model)
-        base_url = self._until("init_url", "init_bad_url", _url)
+    def ask(self, offers: tuple[LocalModel, ...], is_set: Collection[str], language: str) -> Answers:
+        """All questions; `is_set` are the variables that have a value already, `language` the system's."""
+        self._ask_model(offers, KEY in is_set)
+        for platform, variable in TOKENS.items():
+            kept = "_kept" if variable in is_set else ""
+            token = self._until(
+                f"init_token{kept}", "init_bad_key", SECRET_OR_NOTHING.fullmatch, secret=True, name=platform.title()
+            )
+            if token[0]:
+                self.answers.secrets[variable] = token[0]
+        self._ask_who(language)
+        return self.answers
+
+    def _ask_model(self, offers: tuple[LocalModel, ...], has_key: bool) -> None:
+        present, given = self._settings.model, self._given
+        choices = (*(f"{offer.server}: {offer.model}" for offer in offers), *(each.name for each in PROVIDERS), OTHER)
+        if not (given.yes or given.provider or given.base_url):
+            self._console.say(self._text("init_found" if offers else "init_providers"))
+            for number, choice in enumerate(choices, 1):
+                self._console.say(f"  {number}. {self._text('init_other') if choice == OTHER else choice}")
+        numbers = {str(number): number for number in range(len(choices) + 1)}
+        numbers |= {name.lower(): number for number, name in enumerate(choices, 1)} | {NONE: 0}
+        numbers |= {each.name.lower(): len(offers) + at for at, each in enumerate(PROVIDERS, 1)}
+        keeps = bool(present.base_url)
+        numbers[""] = -1 if keeps else 1 if offers else 0
+        default = present.name if keeps else choices[0] if offers else self._text("init_offline_choice")
+        said = given.provider or (OTHER if given.base_url else "")
+        picked = self._until(
+            "init_pick", "init_bad_pick", lambda answer: numbers.get(answer.lower()), said=said, default=default
+        )
+        if picked == -1:
+            if given.model:
+                self.answers.set_model(present.base_url, given.model)
+            return
+        if picked == 0:
+            if keeps:
+                self.answers.set_model("", "")
+            return
+        if picked <= len(offers):
+            self.answers.set_model(offers[picked - 1].base_url, offers[picked - 1].model)
+            return
+        known = PROVIDERS[picked - len(offers) - 1] if picked < len(choices) else None
+        base_url = known.base_url if known else self._until("init_url", "init_bad_url", _url, said=given.base_url)
         if not base_url:
-            return Answers()
-        model = self._until("init_model", "init_bad_model", model_name)
-        return self._account(base_url, model, has_key)
+            return
+        suggested = known.model if known else ""
+        model = self._until(
+            "init_model_known" if known else "init_model",
+            "init_bad_model",
+            lambda answer: model_name(answer or suggested),
+            said=given.model,
+            default=suggested,
+        )
+        self.answers.set_model(base_url, model)
+        if known is None or not is_loopback(base_url):
+            self._ask_account(base_url, has_key, prices=known is None)
 
-    def _account(self, base_url: str, model: str, has_key: bool) -> Answers:
-        remote = not is_loopback(base_url)
-        question = "init_key_kept" if has_key else "init_key_remote" if remote else "init_key_local"
-        fits = SECRET if remote and not has_key else SECRET_OR_NOTHING
-        key = self._until(question, "init_bad_key", fits.fullmatch, secret=True)[0]
-        fresh = self._number("init_price_input") if remote else None
+    def _ask_account(self, base_url: str, has_key: bool, *, prices: bool) -> None:
+        """The key, and of a server that nobody knows what it costs."""
+        question = "init_key_kept" if has_key else "init_key"
+        key = self._until(question, "init_bad_key", SECRET_OR_NOTHING.fullmatch, secret=True)[0]
+        if key:
+            self.answers.secrets[KEY] = key
+        fresh = self._number("init_price_input") if prices and not is_loopback(base_url) else None
         if fresh is None:
-            return Answers(base_url, model, key)
+            return
         cached = self._number("init_price_cached")
-        output = float(self._until("init_price_output", "init_bad_number", NUMBER.fullmatch)[0])
-        price = Price(fresh, fresh if cached is None else cached, output, fresh)
-        return Answers(base_url, model, key, price, self._number("init_day_money"))
+        output = self._number("init_price_output")
+        told = zip(
+            PRICES, (fresh, fresh if cached is None else cached, fresh if output is None else output), strict=True
+        )
+        self.answers.keys |= {("model", f"price_{kind}"): price for kind, price in told}
+        if (most := self._number("init_day_money")) is not None:
+            self.answers.keys["budget", "day_money"] = most
+
+    def _ask_who(self, language: str) -> None:
+        """Its name, its language, its persona; what stays as it is is not written."""
+        bot, given, new = self._settings.bot, self._given, self.answers.keys
+        name = self._until(
+            "init_name",
+            "init_bad_name",
+            lambda text: _bot_name(text or bot.names[0]),
+            said=given.name,
+            default=bot.names[0],
+        )
+        if name != bot.names[0]:
+            new["bot", "names"] = [name, *(each for each in bot.names[1:] if each != name)]
+        scripts = {str(number): script for number, script in enumerate(SCRIPTS, 1)} | {each: each for each in SCRIPTS}
+        picked = self._until(
+            "init_language",
+            "init_bad_pick",
+            lambda text: scripts.get(text or language),
+            said=given.language,
+            default=language,
+        )
+        if picked != bot.language:
+            new["bot", "language"] = picked
+        there = sorted(path.name for path in resource_dir("data/persona").iterdir() if path.is_dir())
+        usual = self._settings.persona
+        persona = self._until(
+            "init_persona",
+            "init_bad_pick",
+            lambda text: text if text in there else usual if not text else None,
+            said=given.persona,
+            default=usual,
+            names=", ".join(there),
+        )
+        if persona != usual:
+            new["", "persona"] = persona
 
     def _number(self, question: str) -> float | None:
         answer = self._until(question, "init_bad_number", NUMBER_OR_NOTHING.fullmatch)[0]
         return float(answer) if answer else None
 
-    def _until(self, question: str, wrong: str, read: Callable[[str], T | None], secret: bool = False) -> T:
+    def _until(
+        self,
+        question: str,
+        wrong: str,
+        read: Callable[[str], T | None],
+        *,
+        said: str = "",
+        secret: bool = False,
+        **values: object,
+    ) -> T:
+        """What `read` makes of the answer; of what was `said` on the command line, or of nothing, without asking."""
+        asks = not said and not self._given.yes
         ask = self._console.ask_secret if secret else self._console.ask
-        while (found := read(ask(self._text(question)))) is None:
-            if self._console.hidden is None:
+        while (found := read(ask(self._text(question, **values)) if asks else said)) is None:
+            if self._console.hidden is None or not asks:
                 raise NuanError(self._text("init_wrong_answer", problem=self._text(wrong)))
             self._console.say(self._text(wrong))
         return found
 
 
-def init(path: Path) -> None:
-    """Ask on this terminal, or read the answers from a pipe, and write nuan.toml at `path`; errors as in `run`."""
+def _bot_name(answer: str) -> str | None:
+    return answer if answer.isprintable() and 0 < len(answer) <= MOST_NAME_CHARS else None
+
+
+def init(path: Path, given: Given, *, tries: bool) -> None:
+    """Ask on this terminal, or read the answers from a pipe, write nuan.toml at `path`, and with `tries` try it."""
     for stream, errors in ((sys.stdin, "surrogateescape"), (sys.stdout, "replace")):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=errors)  # bytes that are no text are a wrong answer, not a crash
     console = SetupConsole(sys.stdin, sys.stdout, getpass.getpass if sys.stdin.isatty() else None)
-    write_configuration(path, console, os.environ, PORTS, lambda: leave_owner_code(Path("data"), SystemClock().now()))
+    data = Path("data")
+    try_out = partial(_try, path, data) if tries else None
+    write_configuration(
+        path, console, os.environ, PORTS, lambda: leave_owner_code(data, SystemClock().now()), given, try_out
+    )
+
+
+def _try(path: Path, data: Path) -> Iterator[str]:
+    """What model and platforms say to what was written, a line for each."""
+    from bot.cli.doctor import connections  # what it needs loads only for this
+
+    place = ConfigSource(path, data, os.environ).read()
+    return (finding.line for finding in asyncio.run(connections(place)))
 
 
 def owner_code(data: Path, env: Mapping[str, str]) -> str:
@@ -216,67 +360,121 @@ def write_configuration(
     env: Mapping[str, str],
     ports: Mapping[str, int],
     code: Callable[[], str] | None = None,
+    given: Given = Given(),
+    try_out: Callable[[], Iterable[str]] | None = None,
 ) -> None:
-    """Ask and write; or write nothing, and raise what says why. `code` leaves a code that makes its sender the owner.
+    """Ask and write; or write nothing, and raise what says why. `code` leaves a code that makes its sender the owner;
+    `try_out` tells, line by line, what model and platforms say to it.
 
     ConfigError: the result would not be valid; NuanError: answers end early or are none; OSError: cannot be written.
     """
-    text = partial(catalogue(PromptFiles(None).path, "messages").text, script=_language(env))
+    language = _language(env)
+    text = partial(catalogue(PromptFiles(None).path, "messages").text, script=language)
     dotenv = path.parent / ".env"
     if not path.parent.is_dir() or path.is_dir():
         raise NuanError(text("init_no_file", path=path))
+    already = _already_set(secrets := _read(dotenv))
+    toml = _read(path) or HEADER
+    settings = load(path, env, price_problems) if path.exists() else Settings()
+    usual = settings.bot.language if path.exists() else language
+    if path.exists() and not given.yes:
+        console.say(text("init_changes", path=path))
     try:
-        if path.exists() and console.ask(text("init_overwrite", path=path)).lower() not in YES_WORDS:
-            console.say(text("init_kept", path=path))
-            return
-        already = _already_set(secrets := _read(dotenv))
-        answers = Interview(console, text).answers(find_models(ports), bool(KEY in already or env.get(KEY)))
+        offers = () if given.yes or given.provider or given.base_url else find_models(ports)
+        answers = Interview(console, text, given, settings).ask(offers, already | env.keys(), usual)
     except EOFError:
         raise NuanError(text("init_ended")) from None
+    for name, secret in answers.secrets.items():
+        secrets = with_key(secrets, secret, name)
     try:
-        _write(path, answers, with_key(secrets, answers.key), env)
+        _write(path, with_values(toml, answers.keys), secrets if answers.secrets else None, env)
     except ConfigError:
         console.say(text("init_invalid"))
         raise
     console.say(text("init_written", path=path))
-    if answers.key:
+    if answers.secrets:
         console.say(text("init_key_written", path=dotenv))
-    if not answers.base_url:
+    if not (answers.keys.get(("model", "base_url")) or settings.model.base_url):
         console.say(text("init_offline"))
-    for name in sorted((already | env.keys()) & {BASE_URL, NAME} | env.keys() & ({KEY} if answers.key else set())):
+    wins = (already | env.keys()) & {BASE_URL, NAME} if ("model", "name") in answers.keys else set()
+    for name in sorted(wins | env.keys() & answers.secrets.keys()):
         console.say(text("init_overruled", name=name))
+    has_platform = any(name in already | env.keys() | answers.secrets.keys() for name in TOKENS.values())
+    if try_out is not None and (has_platform or answers.secrets or answers.keys.get(("model", "base_url"))):
+        console.say(text("init_trying"))
+        for line in try_out():
+            console.say(line)
+    where = "" if path == Path("nuan.toml") else f" --config {shlex.quote(str(path))}"
+    console.say(text("init_next", command=f"nuan chat{where}"))
+    if has_platform:
+        console.say(text("init_next_run", command=f"nuan run{where}"))
     if code is not None:
         console.say(text("init_owner_code", code=code()))
-    command = "nuan chat" if path == Path("nuan.toml") else f"nuan chat --config {shlex.quote(str(path))}"
-    console.say(text("init_next", command=command))
 
 
-def with_key(dotenv: str, key: str) -> str:
-    """The .env text with the key's line replaced or added, every other line as it was; unchanged for an empty key."""
-    if not key:
-        return dotenv
-    parts, line = [], f"{KEY}={key}\n"
+HEADER = "# Written by nuan init; data/nuan.example.toml explains every key. A secret key belongs into .env.\n"
+
+
+def with_values(toml: str, values: Mapping[tuple[str, str], object]) -> str:
+    """The text with these keys set, or taken out where the value is None; every other line as it was."""
+    lines = toml.splitlines()
+    for (table, key), value in values.items():
+        # JSON's quoting is TOML's, too, for printable text, numbers and lists of them.
+        line = "" if value is None else f"{key} = {json.dumps(value, ensure_ascii=False)}"
+        _set_line(lines, table, key, line)
+    return "\n".join(lines) + "\n"
+
+
+def _set_line(lines: list[str], table: str, key: str, line: str) -> None:
+    heads = [number for number, text in enumerate(lines) if text.lstrip().startswith("[")]
+    top = heads[0] if heads else len(lines)
+    head = next((at for at in heads if re.fullmatch(rf"\s*\[\s*{table}\s*\]\s*(#.*)?", lines[at])), None)
+    begin = 0 if not table else top if head is None else head + 1
+    end = (
+        top if not table else len(lines) if head is None else min([at for at in heads if at > head], default=len(lines))
+    )
+    for start, stop, name in ((begin, end, key), (0, top, rf"{table}\s*\.\s*{key}")):
+        for at in range(start, stop if start or head is not None or not table else top):
+            if re.match(rf"\s*{name}\s*=", lines[at]):
+                dotted = f"{table}.{line}" if line and name != key else line
+                lines[at : at + 1] = [dotted] if dotted else []
+                return
+    if not line:
+        return
+    if not table:
+        lines.insert(top, line)
+    elif head is not None:
+        lines.insert(head + 1, line)
+    elif any(re.match(rf"\s*{table}\s*\.", text) for text in lines[:top]):
+        lines.insert(top, f"{table}.{line}")
+    else:
+        lines += ["", f"[{table}]", line]
+
+
+def with_key(dotenv: str, key: str, name: str = KEY) -> str:
+    """The .env text with the line of that name replaced or added, every other line as it was."""
+    parts, line = [], f"{name}={key}\n"
     for binding in parse_stream(io.StringIO(dotenv, newline="")):
         written = binding.original.string
-        if (binding.key or "").upper() == KEY:
+        if (binding.key or "").upper() == name:
             written, line = written[: len(written) - len(written.lstrip())] + line, ""
         parts.append(written)
     before = "".join(parts)
     return before + ("\n" if line and before and not before.endswith(("\n", "\r")) else "") + line
 
 
-def _write(path: Path, answers: Answers, secrets: str, env: Mapping[str, str]) -> None:
+def _write(path: Path, toml: str, secrets: str | None, env: Mapping[str, str]) -> None:
     """Write both files in a folder beside them, check them as a start would, then move them into place."""
     dotenv = path.parent / ".env"
     with tempfile.TemporaryDirectory(prefix=".nuan-init-", dir=path.parent) as folder:
         new_toml, new_dotenv = Path(folder, "nuan.toml"), Path(folder, ".env")
-        _create(new_toml, answers.toml(), 0o666)
-        _create(new_dotenv, secrets, 0o600)
+        _create(new_toml, toml, 0o666)
+        _create(new_dotenv, _read(dotenv) if secrets is None else secrets, 0o600)
         try:
             load(new_toml, env, price_problems)
         except ConfigError as error:
             raise ConfigError(tuple(told.replace(str(new_dotenv), str(dotenv)) for told in error.problems)) from None
-        if answers.key:
+        if secrets is not None:
             new_dotenv.replace(dotenv.resolve())
         new_toml.replace(path.resolve())
 

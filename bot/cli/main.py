@@ -338,12 +338,35 @@ def sections(
     print_result(run_guarded(show_sections(read_installation(config, data), export, as_json=as_json)))
 
 
-@app.command(rich_help_panel=BEGIN, epilog=examples("nuan init", "nuan init --config /etc/nuan.toml"))
-def init(config: ConfigOption = None) -> None:
-    """Write nuan.toml: look for a local model server, otherwise ask. The key goes to .env."""
+@app.command(
+    rich_help_panel=BEGIN,
+    epilog=examples(
+        "nuan init", "nuan init --provider ollama --model qwen3:8b --yes", "nuan init --config /etc/nuan.toml --no-try"
+    ),
+)
+def init(
+    yes: Annotated[bool, typer.Option("--yes", help="Ask nothing: what no option says takes its default.")] = False,
+    provider: Annotated[
+        str, typer.Option("--provider", help="deepseek, openai, openrouter, qwen, moonshot, glm, gemini, … or none.")
+    ] = "",
+    base_url: Annotated[str, typer.Option("--base-url", help="Address of another OpenAI-compatible server.")] = "",
+    model: Annotated[str, typer.Option("--model", help="Name of the model there.")] = "",
+    name: Annotated[str, typer.Option("--name", help="How nuan is called.")] = "",
+    language: Annotated[str, typer.Option("--language", help="zh-Hans, zh-Hant or en.")] = "",
+    persona: Annotated[str, typer.Option("--persona", help="A folder of data/persona.")] = "",
+    no_try: Annotated[bool, typer.Option("--no-try", help="Call neither model nor platforms to try them.")] = False,
+    config: ConfigOption = None,
+) -> None:
+    """Set nuan up: model, platforms, name, language, persona.
+
+    Asks with a default for each, writes nuan.toml, tries it with one tiny call. Keys and tokens go to .env, unseen; with
+    --yes set them as variables. In a file that is there only what is asked changes.
+    """
+    from bot.cli.init import Given
     from bot.cli.init import init as write
 
-    guard(lambda: write(config or Path("nuan.toml")))
+    given = Given(yes, provider, base_url, model, name, language, persona)
+    guard(lambda: write(config or Path("nuan.toml"), given, tries=not no_try))
 
 
 @app.command(rich_help_panel=BEGIN, epilog=examples("nuan doctor", "nuan doctor --no-call --json"))

@@ -147,7 +147,7 @@ async def run(source: ConfigSource, place: Installation, *, alone: bool = False)
     platforms = settings.platforms
     if not (alone or settings.web.on or any(platform.configured for platform in platforms.values())):
         wanted = ", ".join(f"{name}.{platform.starts_with}" for name, platform in platforms.items())
-        raise ConfigError((f"{wanted}: none is set; `nuan chat` talks without one",))
+        raise ConfigError((f"{wanted}: none is set; `nuan init` asks for them, `nuan chat` talks without",))
     clock, stopped = SystemClock(), asyncio.Event()
     reloader = Reloader(source, place, (*RESTART_LOG_KEYS, *RESTART_PLATFORM_KEYS, *RESTART_WEB_KEYS))
     # A signal that comes while the store is opened or closed must not cut that off.
