@@ -158,7 +158,7 @@ async def forget_4711(store: Store) -> None:
         for memory in await store.memories.owned(person, Audience(chat, "dm", (person,)))
         if "4711" in memory.text
     )
-    store.tombstones.add_tombstone(memory.id, memory.text, 1)
+    store.tombstones.add_tombstones([(memory.id, memory.text)], 1)
     await drop(store, memory, ANN, days=None)
 
 

@@ -93,8 +93,8 @@ def test_what_was_forgotten_or_replaced_is_in_no_file(tmp_path: Path) -> None:
         await drop(store, gone)
         await keep(store, "安安", slot="address")
         await with_notes(store)
-        store.tombstones.add_tombstone(0, "- 09:00 Ann: 晚安", 1)
-        store.tombstones.add_tombstone(gone.id, gone.text, 1)
+        store.tombstones.add_tombstones([(0, "- 09:00 Ann: 晚安")], 1)
+        store.tombstones.add_tombstones([(gone.id, gone.text)], 1)
         await merge_of(store, gone.text)
 
     in_installation(tmp_path, forget)

@@ -38,7 +38,7 @@ def edit(path: Path, *changes: tuple[str, str]) -> None:
 async def forget_last(store: Store, where: Where) -> None:
     person, chat, _ = await ids(store, where)
     memory = (await store.memories.owned(person, Audience(chat, where.kind, (person,))))[0]
-    store.tombstones.add_tombstone(memory.id, memory.text, 1)  # as the command does before its commit
+    store.tombstones.add_tombstones([(memory.id, memory.text)], 1)  # as the command does before its commit
     await drop(store, memory, where, days=None)
 
 

@@ -41,7 +41,7 @@ def test_forgotten_lines_do_not_come_back_nor_the_name_that_told_of_them(tmp_pat
     path = exported(tmp_path)
 
     async def forget(store: Store) -> None:
-        store.tombstones.add_tombstone(0, "晚安", 1)
+        store.tombstones.add_tombstones([(0, "晚安")], 1)
 
     in_installation(tmp_path / "two", forget)
     assert nuan(tmp_path / "two", "import", str(path), "--yes", **OWNERS).code == 0

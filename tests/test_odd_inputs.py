@@ -226,7 +226,7 @@ def test_files_of_the_installation_that_somebody_damaged_are_read_or_named(writt
         for name in ("tombstones.jsonl", ERASURES_FILE, OWNER_FILE):
             (Path(folder) / name).write_bytes(written)
         tombstones = Tombstones(Path(folder))
-        tombstones.add_tombstone(1, "茶", 1)
+        tombstones.add_tombstones([(1, "茶")], 1)
         assert Tombstones(Path(folder)).covers("茶"), "what is written behind the damage counts"
         name = ErasureFile(Path(folder), tombstones).begin(["discord:1"], 1)
         assert ErasureFile(Path(folder), tombstones).all()[-1].name == name

@@ -175,7 +175,7 @@ async def test_a_digest_joins_what_the_rule_noted_and_revives_nothing(world: Wor
     await world.say(".ai promise drop 3")
     said = [int(str(row[0])) for row in world.peek.events("id", kind="message")]
     before = kept(world, "id, text, state")
-    world.store.tombstones.add_tombstone(1, "明天去剪头发", world.clock.now())
+    world.store.tombstones.add_tombstones([(1, "明天去剪头发")], world.clock.now())
     await digest(
         world,
         found(world, "明天把报告发给你", (said[0],), NINE),

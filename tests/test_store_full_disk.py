@@ -30,7 +30,7 @@ async def fill(folder: Path) -> None:
             except StoreError:
                 refused += 1
         try:
-            store.tombstones.add_tombstone(1, "甲", 0)
+            store.tombstones.add_tombstones([(1, "甲")], 0)
         except StoreError:
             refused += 1
         resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))

@@ -221,7 +221,7 @@ async def test_a_second_nuan_is_told_at_once_and_one_that_only_reads_works_besid
 async def test_nobody_else_may_read_any_file(tmp_path: Path) -> None:
     async with await open_store(tmp_path) as store:
         await keep(store, "秘密")
-        store.tombstones.add_tombstone(1, "秘密", 0)
+        store.tombstones.add_tombstones([(1, "秘密")], 0)
         found = modes(tmp_path)
     assert len(found) == 6
     assert set(found.values()) == {0o600}

@@ -457,13 +457,12 @@ class MemoryArchive(Repository):
         if not is_exported:
             why = "forgotten" if ended in ("asked", "derived") else ended
             return MemoryWithLines(number, None, why, ended_at, until)
-        lines = tx.all(
+        sql = (
             "SELECT event.id, at, (SELECT platform || ':' || external_id FROM place WHERE place.chat_id = "
             "event.chat_id AND current = 1), name, CASE hidden WHEN '' THEN text ELSE '' END FROM edge JOIN event "
-            "ON event.id = event_id WHERE edge.kind = 'memory' AND derived_id = ? ORDER BY event.id",
-            number,
-            to=ExportedLine,
+            "ON event.id = event_id WHERE edge.kind = 'memory' AND derived_id = ? ORDER BY event.id"
         )
+        lines = tx.all(sql, number, to=ExportedLine)
         (memory,) = self._memories(tx, PlatformNames(tx, owner), "id = ?", number)
         return MemoryWithLines(number, memory, sources=lines)
 

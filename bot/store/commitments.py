@@ -129,13 +129,12 @@ class Commitments(Repository):
     @reads
     def nudged(self, tx: Tx, chat_id: int, person_id: int) -> int:
         """The promise that nuan's last line there reminded that person of; 0: none."""
-        return tx.number(
+        sql = (
             "SELECT commitment_id FROM edge JOIN reminder ON reminder.id = derived_id WHERE edge.kind = 'reminded' "
             "AND person_id = ? AND commitment_id IS NOT NULL AND event_id = (SELECT max(id) FROM event "
-            "WHERE chat_id = ? AND kind = 'bot' AND hidden = '')",
-            person_id,
-            chat_id,
+            "WHERE chat_id = ? AND kind = 'bot' AND hidden = '')"
         )
+        return tx.number(sql, person_id, chat_id)
 
     @writes
     def tidy(self, tx: Tx, before: int, at: int) -> int:

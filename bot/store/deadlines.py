@@ -252,12 +252,11 @@ def _tidy_lines(tx: Tx, first: int, retention: Retention) -> None:
     the record, stays as a blank line.
     """
     some = (first, first + ROWS_AT_ONCE)
-    tx.run(
+    sql = (
         "UPDATE event SET delivery_key = NULL, external_id = '' WHERE id >= ? AND id < ? AND at < ? AND "
-        "(delivery_key IS NOT NULL OR external_id <> '')",
-        *some,
-        retention.ids_before,
+        "(delivery_key IS NOT NULL OR external_id <> '')"
     )
+    tx.run(sql, *some, retention.ids_before)
     old = "id >= ? AND id < ? AND at < ? AND state <> 'queued' AND hidden <> 'old'"
     gone = tx.ids(f"SELECT id FROM event WHERE {old}", *some, retention.transcript_before)
     if gone:
@@ -267,14 +266,13 @@ def _tidy_lines(tx: Tx, first: int, retention: Retention) -> None:
         drop_documents(tx, "line", gone)
     of_old = "SELECT id FROM event WHERE id >= ? AND id < ? AND hidden = 'old'"
     tx.run(f"DELETE FROM attachment WHERE event_id >= ? AND event_id < ? AND event_id IN ({of_old})", *some, *some)
-    lines = tx.all(
+    sql = (
         "SELECT id FROM event WHERE id >= ? AND id < ? AND at < ? AND hidden = 'old' AND text = '' "
         "AND state <> 'queued' AND off_record = 0 "
         "AND NOT EXISTS (SELECT 1 FROM edge WHERE edge.event_id = event.id) "
-        "AND NOT EXISTS (SELECT 1 FROM attachment WHERE attachment.event_id = event.id)",
-        *some,
-        retention.blank_before,
+        "AND NOT EXISTS (SELECT 1 FROM attachment WHERE attachment.event_id = event.id)"
     )
+    lines = tx.all(sql, *some, retention.blank_before)
     tx.executemany("DELETE FROM turn_event WHERE event_id = ?", lines)
     tx.executemany("UPDATE event SET same_as = NULL WHERE same_as = ?", lines)
     tx.executemany("DELETE FROM event WHERE id = ?", lines)

@@ -190,12 +190,11 @@ def _add_talk(tx: Tx, digested: Digested, digest: Digest, at: int) -> None:
     )
     tx.link("digest", number, digested.event_ids)
     for event in digested.event_ids:
-        tx.run(
+        sql = (
             "INSERT INTO talker (digest_id, person_id) SELECT ?, person_id FROM event WHERE id = ? "
-            "AND kind = 'message' AND person_id IS NOT NULL ON CONFLICT DO NOTHING",
-            number,
-            event,
+            "AND kind = 'message' AND person_id IS NOT NULL ON CONFLICT DO NOTHING"
         )
+        tx.run(sql, number, event)
     index_digest(tx, number)
 
 

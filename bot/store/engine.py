@@ -16,9 +16,18 @@ import aiosqlite
 from bot.core.errors import StatementError, StoreError
 from bot.core.files import create_file, make_private_folder, sync_to_disk
 from bot.store.files import DataFiles
-from bot.store.index import empty_old_indexes, refresh_index
+from bot.store.index import refresh_index
 from bot.store.schema import MIGRATIONS, SCHEMA_VERSION
-from bot.store.sqlite import SqliteTx, copy_database, file_faults, last_numbers, open_existing, reading_uri, verify_copy
+from bot.store.sqlite import (
+    SqliteTx,
+    copy_database,
+    empty_old_indexes,
+    file_faults,
+    last_numbers,
+    open_existing,
+    reading_uri,
+    verify_copy,
+)
 from bot.store.transactions import AccessLists, Tx
 
 LEAST_SQLITE = (3, 39)
@@ -267,12 +276,11 @@ nothing of it is left a minute later though somebody was reading."""
 
 def wipe_soon(tx: Tx, at: int) -> None:
     """A minute after `at`, ms, nothing of what is taken away now is left in the log of the database."""
-    tx.run(
+    sql = (
         "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value "
-        "WHERE CAST(excluded.value AS INTEGER) < CAST(meta.value AS INTEGER)",
-        WIPE_KEY,
-        str(at + WIPE_MS),
+        "WHERE CAST(excluded.value AS INTEGER) < CAST(meta.value AS INTEGER)"
     )
+    tx.run(sql, WIPE_KEY, str(at + WIPE_MS))
 
 
 Migrations = tuple[tuple[str, ...], ...]
@@ -370,23 +378,14 @@ def reads(method: Callable[Concatenate[R, Tx, P], T]) -> Callable[Concatenate[R,
     return call
 
 
-def writes(
-    method: Callable[Concatenate[R, Tx, P], T], *, beside: bool = False
-) -> Callable[Concatenate[R, P], Coroutine[Any, Any, T]]:
+def writes(method: Callable[Concatenate[R, Tx, P], T]) -> Callable[Concatenate[R, P], Coroutine[Any, Any, T]]:
     """A method of a repository whose body is one transaction; it returns after the commit, StoreError as `Database.write`."""
 
     @functools.wraps(method)
     async def call(self: R, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self._database.write(lambda tx: method(self, tx, *args, **kwargs), beside=beside)
+        return await self._database.write(lambda tx: method(self, tx, *args, **kwargs))
 
     return call
-
-
-def writes_beside(
-    method: Callable[Concatenate[R, Tx, P], T],
-) -> Callable[Concatenate[R, P], Coroutine[Any, Any, T]]:
-    """As `writes`, for what may come by the hundred: other transactions go first."""
-    return writes(method, beside=True)
 
 
 def reading(function: Callable[Concatenate[Tx, P], T]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:

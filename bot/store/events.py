@@ -268,16 +268,13 @@ class EventLog(Repository):
     @reads
     def said_before(self, tx: Tx, event_ids: tuple[int, ...]) -> Mapping[int, str]:
         """What nuan said right before each of these messages, with nobody's line between, within ten minutes."""
-        return dict(
-            tx.all(
-                "SELECT event.id, said.text FROM event JOIN event AS said ON said.id = (SELECT max(id) FROM event AS other "
-                "WHERE other.chat_id = event.chat_id AND other.id < event.id AND other.kind IN ('message', 'bot')) "
-                f"WHERE event.id IN ({placeholders(event_ids)}) AND said.kind = 'bot' AND said.hidden = '' "
-                "AND said.at >= event.at - ?",
-                *event_ids,
-                OWN_WORDS_MS,
-            )
+        sql = (
+            "SELECT event.id, said.text FROM event JOIN event AS said ON said.id = (SELECT max(id) FROM event AS other "
+            "WHERE other.chat_id = event.chat_id AND other.id < event.id AND other.kind IN ('message', 'bot')) "
+            f"WHERE event.id IN ({placeholders(event_ids)}) AND said.kind = 'bot' AND said.hidden = '' "
+            "AND said.at >= event.at - ?"
         )
+        return dict(tx.all(sql, *event_ids, OWN_WORDS_MS))
 
     @reads
     def last_words(self, tx: Tx, person_id: int, chat_id: int, now: int) -> tuple[str, ...]:
@@ -359,12 +356,11 @@ class EventLog(Repository):
     @reads
     def new_attachments(self, tx: Tx, event_ids: Sequence[int]) -> tuple[SentAttachment, ...]:
         """What of these events nobody has looked at yet, in order."""
-        return tx.all(
+        sql = (
             f"{SELECT_ATTACHMENT} AND attachment.state = 'new' AND event_id IN ({placeholders(event_ids)}) "
-            "ORDER BY event_id, position",
-            *event_ids,
-            to=_sent,
+            "ORDER BY event_id, position"
         )
+        return tx.all(sql, *event_ids, to=_sent)
 
     @reads
     def attachment(self, tx: Tx, chat_id: int, event_id: int, position: int) -> SentAttachment | None:

@@ -218,12 +218,11 @@ class Tombstones:
         if self._macs and not self._key:
             raise StoreError("tombstones.key is gone: put it back from a backup, or what was forgotten may return")
 
-    def add_tombstone(self, memory_id: int, text: str, at: int) -> None:
-        """Write down that this text was forgotten; durable when it returns. StoreError when the disk refuses."""
-        self.add_tombstones([(memory_id, text)], at)
-
     def add_tombstones(self, texts: Iterable[tuple[int, str]], at: int) -> None:
-        """As `add_tombstone` for each; the disk is waited for once, however many they are."""
+        """Write down that these texts (with the number of their memory) were forgotten; durable when it returns.
+
+        The disk is waited for once, however many they are. StoreError when it refuses.
+        """
         if not (texts := list(texts)):
             return
         if not self._key:

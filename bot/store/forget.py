@@ -100,12 +100,11 @@ def _record_again(tx: Tx, aside: int, at: int) -> None:
     tx.unlink("aside", aside)
     for number in heard:
         tx.run("UPDATE event SET off_record = 0 WHERE id = ?", number)
-        tx.run(
+        sql = (
             "UPDATE session SET digest_due_at = ? WHERE id IN (SELECT digest.session_id FROM edge JOIN digest "
-            "ON digest.id = derived_id WHERE edge.kind = 'digest' AND event_id = ?)",
-            at,
-            number,
+            "ON digest.id = derived_id WHERE edge.kind = 'digest' AND event_id = ?)"
         )
+        tx.run(sql, at, number)
     index_lines(tx, heard)
 
 
@@ -269,12 +268,11 @@ class MemoryForgetting(Repository):
     def said_by(self, tx: Tx, person_id: int, chat: Chat) -> tuple[tuple[int, int, str], ...]:
         """What that person said, oldest first: number, when (ms), text; in a group only there, else in their DMs."""
         here = "" if chat.kind == "group" else "OR chat_id IN (SELECT id FROM chat WHERE kind = 'dm')"
-        rows = tx.all(
+        sql = (
             "SELECT id, at, text FROM event WHERE person_id = ? AND kind = 'message' AND hidden = '' AND text <> '' "
-            f"AND (chat_id = ? {here}) ORDER BY id DESC LIMIT {SCRUBBED_LINES}",
-            person_id,
-            chat.id,
+            f"AND (chat_id = ? {here}) ORDER BY id DESC LIMIT {SCRUBBED_LINES}"
         )
+        rows = tx.all(sql, person_id, chat.id)
         return tuple((number, at, text) for number, at, text in reversed(rows))
 
     @reads
@@ -364,14 +362,11 @@ def _reply_of(tx: Tx, event_id: int) -> tuple[int, str]:
 
 def _answered(tx: Tx, turn_id: int | None) -> set[int]:
     """The people whose messages a turn answered."""
-    return set(
-        tx.ids(
-            "SELECT person_id FROM turn WHERE id = ? UNION SELECT person_id FROM turn_event JOIN event "
-            "ON event.id = event_id WHERE turn_event.turn_id = ? AND person_id IS NOT NULL",
-            turn_id,
-            turn_id,
-        )
+    sql = (
+        "SELECT person_id FROM turn WHERE id = ? UNION SELECT person_id FROM turn_event JOIN event "
+        "ON event.id = event_id WHERE turn_event.turn_id = ? AND person_id IS NOT NULL"
     )
+    return set(tx.ids(sql, turn_id, turn_id))
 
 
 def _commanded(tx: Tx, chat_id: int, receipt: str) -> set[int]:
@@ -471,12 +466,11 @@ class AgentWrites(Repository):
     def pending_rewrite(self, tx: Tx, memory_id: int, now: int) -> PendingRewrite | None:
         """The memory, if it is active and due."""
         memory = active_memory(tx, memory_id)
-        row = tx.one(
+        sql = (
             f"SELECT attempts, coalesce((SELECT text FROM event WHERE {IS_VISIBLE}event.id = asked_id), ''), answer_id "
-            "FROM rewriting WHERE memory_id = ? AND due_at <= ?",
-            memory_id,
-            now,
+            "FROM rewriting WHERE memory_id = ? AND due_at <= ?"
         )
+        row = tx.one(sql, memory_id, now)
         if memory is None or row is None:
             return None
         attempts, question, answer_id = row

@@ -130,12 +130,11 @@ def postings_of(tx: Tx, scopes: Sequence[str], terms: Sequence[str]) -> dict[str
     """The documents of each of these terms, ascending, that those who see one of the scopes may find."""
     numbers = {term: term_number(term) for term in terms}
     found: dict[int, list[int]] = defaultdict(list)
-    for term, first, steps in tx.all(
+    sql = (
         f"SELECT term, first, steps FROM posting WHERE scope IN ({placeholders(scopes)}) "
-        f"AND term IN ({placeholders(numbers)})",
-        *scopes,
-        *numbers.values(),
-    ):
+        f"AND term IN ({placeholders(numbers)})"
+    )
+    for term, first, steps in tx.all(sql, *scopes, *numbers.values()):
         found[term] += numbers_of(first, steps)
     # What a person keeps for one chat alone stands under that chat and under the person.
     return {term: tuple(sorted(set(found[number]))) for term, number in numbers.items()}
@@ -181,16 +180,6 @@ def wrong_postings(tx: Tx) -> set[int]:
 
 UNPOSTED = "unposted"
 """The version of the terms (meta) in a database whose index was not made yet of the terms that it holds."""
-
-
-def empty_old_indexes(tx: Tx) -> None:
-    """The FTS5 indexes of a schema before `posting` can be read and dropped, however worn they are: they are empty."""
-    for index in ("memory_text", "doc_text"):
-        if tx.has("SELECT 1 FROM sqlite_master WHERE name = ?", f"{index}_data"):
-            tx.run(f"DELETE FROM {index}_data")
-            tx.run(f"DELETE FROM {index}_idx")
-            # The averages and the structure of an index without parts (FTS5_AVERAGES_ROWID, FTS5_STRUCTURE_ROWID).
-            tx.run(f"INSERT INTO {index}_data (id, block) VALUES (1, ?), (10, ?)", b"", bytes(7))
 
 
 def index_faults(tx: Tx) -> int:
@@ -558,8 +547,8 @@ def refresh_index(tx: Tx) -> None:
     tx.set_meta("terms", str(TERMS_VERSION))
 
 
-def rebuild_index(tx: Tx) -> int:
-    """All rows are written anew from the tables of what they are of; how many there are then."""
+def rebuild_index(tx: Tx) -> None:
+    """All rows are written anew from the tables of what they are of."""
     keep_vectors(tx)
     for table in ("posting", "doc_text", "doc"):
         tx.run(f"DELETE FROM {table}")
@@ -567,7 +556,6 @@ def rebuild_index(tx: Tx) -> int:
         for number in tx.ids(f"SELECT {ID_OF[kind]} FROM {rows} ORDER BY 1"):
             index_document(tx, kind, number)
     restore_vectors(tx)
-    return tx.number("SELECT count(*) FROM doc")
 
 
 def _heard_by(tx: Tx, chat_id: int) -> str:

@@ -202,12 +202,11 @@ def find_copy(tx: Tx, chat_id: int, new: LinePrint | None) -> int | None:
     if new is None:
         return None
     tx.run("DELETE FROM lately WHERE abs(arrived_at - ?) > ?", new.arrived_at, ECHO_MS)
-    lately = tx.all(
+    sql = (
         "SELECT original, person_id, said, bare, named, at, arrived_at, target FROM lately WHERE chat_id = ? "
-        "ORDER BY event_id DESC",
-        chat_id,
-        to=LinePrint,
+        "ORDER BY event_id DESC"
     )
+    lately = tx.all(sql, chat_id, to=LinePrint)
     return copied_from(new, lately)
 
 
@@ -224,12 +223,11 @@ def retargeted(tx: Tx, chat_id: int, incoming: Incoming) -> Incoming:
     """A reply or reaction to a copy is one to the message itself."""
     if not incoming.target or (incoming.kind != "message" and incoming.label != "reaction"):
         return incoming
-    first: str | None = tx.value(
+    sql = (
         "SELECT first.external_id FROM event AS copy JOIN event AS first ON first.id = copy.same_as "
-        "WHERE copy.chat_id = ? AND copy.external_id = ? AND copy.hidden = 'copy' AND first.external_id <> ''",
-        chat_id,
-        incoming.target,
+        "WHERE copy.chat_id = ? AND copy.external_id = ? AND copy.hidden = 'copy' AND first.external_id <> ''"
     )
+    first: str | None = tx.value(sql, chat_id, incoming.target)
     return incoming if first is None else replace(incoming, target=first)
 
 
@@ -245,15 +243,14 @@ def separate_copy(tx: Tx, chat_id: int, person_id: int | None, target: str, text
 
 def pass_to_copy(tx: Tx, chat_id: int, target: str) -> bool:
     """Of two copies the first was deleted, so the other stands for what was said, unless it was edited; False without one."""
-    row = tx.one(
+    sql = (
         "SELECT first.id, copy.id, copy.external_id FROM event AS first JOIN event AS copy ON copy.same_as = first.id "
         "AND copy.hidden = 'copy' AND copy.external_id <> '' WHERE first.chat_id = ? AND first.external_id = ? "
         "AND first.external_id <> '' AND first.kind = 'message' AND first.hidden NOT IN ('forgotten', 'deleted') "
         "AND NOT EXISTS (SELECT 1 FROM event AS edit WHERE edit.chat_id = first.chat_id AND edit.label = 'edit' "
-        "AND edit.target = first.external_id) ORDER BY copy.id LIMIT 1",
-        chat_id,
-        target,
+        "AND edit.target = first.external_id) ORDER BY copy.id LIMIT 1"
     )
+    row = tx.one(sql, chat_id, target)
     if row is None:
         return False
     first, copy, external_id = row

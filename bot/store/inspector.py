@@ -15,7 +15,7 @@ from bot.store.access import persons
 from bot.store.engine import Repository, reading, reads
 from bot.store.index import index_faults
 from bot.store.ledger import SELECT_CALL
-from bot.store.schema import MEMORY_COLUMNS, memory_of, placeholders
+from bot.store.schema import MEMORY_COLUMNS, NO_LIMIT, memory_of, placeholders
 from bot.store.sessions import HIDDEN_STATES
 from bot.store.sqlite import dangling_rows, file_faults
 from bot.store.transactions import Row, Tx
@@ -42,8 +42,6 @@ MANY_TRIES = 8
 PROBE_BYTES = 65_536
 PROBE_KEY = "probe"
 """What a store that refused must take before anybody builds on it again: more than a line with all it causes."""
-
-NO_LIMIT = 1 << 62
 
 LAST_SEEN = "(SELECT max(seen_at) FROM member WHERE person_id = person.id)"
 
@@ -302,14 +300,12 @@ class InstallationReads(Repository):
     @reads
     def people(self, tx: Tx, limit: int = NO_LIMIT, after: int = 0, only: int | None = None) -> tuple[PersonRow, ...]:
         """Everybody after the first so many, whoever was seen last first; or `only` the one of that number."""
-        rows = tx.all(
+        sql = (
             "SELECT id, access, (SELECT count(*) FROM memory WHERE owner_id = found.id AND disabled_at IS NULL), seen "
             f"FROM (SELECT id, access, {LAST_SEEN} AS seen FROM person {'' if only is None else 'WHERE id = ? '}"
-            "ORDER BY 3 DESC, id LIMIT ? OFFSET ?) AS found ORDER BY seen DESC, id",
-            *(() if only is None else (only,)),
-            limit,
-            after,
+            "ORDER BY 3 DESC, id LIMIT ? OFFSET ?) AS found ORDER BY seen DESC, id"
         )
+        rows = tx.all(sql, *(() if only is None else (only,)), limit, after)
         here = f"IN ({', '.join(str(row[0]) for row in rows)})"
         everybody = {person.id: person for person in persons(tx, f"WHERE id {here}")}
         accounts: dict[int, tuple[str, ...]] = {}
@@ -350,15 +346,14 @@ class InstallationReads(Repository):
     @reads
     def reminders(self, tx: Tx, limit: int) -> tuple[PlanRow, ...]:
         """What somebody is still to be reminded of, the next first; of a promise by its own words."""
-        return tx.all(
+        sql = (
             f"SELECT reminder.id, person.name, {CHAT_LABEL}, coalesce(nullif(reminder.text, ''), commitment.text, ''), "
             "reminder.made_at, reminder.due_at, '', '', rule FROM reminder "
             "JOIN person ON person.id = reminder.person_id JOIN chat ON chat.id = reminder.chat_id "
             "LEFT JOIN commitment ON commitment.id = commitment_id "
-            "WHERE reminder.ended_at IS NULL ORDER BY reminder.due_at, reminder.id LIMIT ?",
-            limit,
-            to=PlanRow,
+            "WHERE reminder.ended_at IS NULL ORDER BY reminder.due_at, reminder.id LIMIT ?"
         )
+        return tx.all(sql, limit, to=PlanRow)
 
     @reads
     def summaries(self, tx: Tx, chat_id: int | None, before: int, limit: int) -> tuple[SummaryRow, ...]:

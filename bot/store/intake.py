@@ -11,7 +11,7 @@ from bot.core.speaking import HEARTBEAT, STOP_REASONS, UNASKED, Decision, PacedD
 from bot.store.access import find_chat, find_person, permissions_of, stored_part, with_permissions
 from bot.store.commitments import note_promises, reread_promises
 from bot.store.digests import retract_edited
-from bot.store.engine import Repository, reads, wipe_soon, writes, writes_beside
+from bot.store.engine import Repository, reads, wipe_soon, writes
 from bot.store.events import COMMAND_REASONS, finish_events, note_effect, read_events
 from bot.store.forget import announced_before
 from bot.store.index import index_lines, rescope
@@ -146,10 +146,9 @@ class Intake(Repository):
         """Commit an event together with the decision about it; a second copy changes nothing."""
         return self._take_in(tx, arrival, decide)
 
-    @writes_beside
-    def accept_deletion(self, tx: Tx, arrival: Arrival, decide: Callable[[Situation], Decision]) -> Accepted:
+    async def accept_deletion(self, arrival: Arrival, decide: Callable[[Situation], Decision]) -> Accepted:
         """As `accept`, for a message that was deleted: a hundred of them at once hold no message up."""
-        return self._take_in(tx, arrival, decide)
+        return await self._database.write(lambda tx: self._take_in(tx, arrival, decide), beside=True)
 
     def _take_in(self, tx: Tx, arrival: Arrival, decide: Callable[[Situation], Decision]) -> Accepted:
         accepted, said = self._accept(tx, arrival, decide)
@@ -284,12 +283,11 @@ class Intake(Repository):
         if row is None:
             return None
         number, text = row
-        memories = tx.all(
+        sql = (
             f"{SELECT_MEMORY}JOIN edge ON edge.kind = 'memory' AND derived_id = memory.id WHERE event_id = ? "
-            "AND source = 'command' AND disabled_at IS NULL ORDER BY memory.id",
-            number,
-            to=Memory,
+            "AND source = 'command' AND disabled_at IS NULL ORDER BY memory.id"
         )
+        memories = tx.all(sql, number, to=Memory)
         return EditedMessage(number, text, memories)
 
     @writes
@@ -319,13 +317,16 @@ class Intake(Repository):
             index_lines(tx, (edited.event_id,))
         finish_events(tx, (edit_id,), "edited")
 
-    @writes_beside
-    def delete_again(self, tx: Tx, delete_id: int, at: int) -> None:
+    async def delete_again(self, delete_id: int, at: int) -> None:
         """Take what was made of a deleted message while it was being deleted, and the deletion off the queue."""
-        row = tx.one("SELECT chat_id, target FROM event WHERE id = ?", delete_id)
-        if row is not None:
-            delete_message(tx, row[0], row[1], at)
-        finish_events(tx, (delete_id,), "deleted")
+        await self._database.write(lambda tx: _delete_again(tx, delete_id, at), beside=True)
+
+
+def _delete_again(tx: Tx, delete_id: int, at: int) -> None:
+    row = tx.one("SELECT chat_id, target FROM event WHERE id = ?", delete_id)
+    if row is not None:
+        delete_message(tx, row[0], row[1], at)
+    finish_events(tx, (delete_id,), "deleted")
 
 
 def _insert(
@@ -369,12 +370,11 @@ def _insert(
 
 def _unkept(tx: Tx, chat_id: int, edit: Incoming) -> int:
     """How the message that an edit is of is kept nowhere; 0: it is kept."""
-    return tx.number(
+    sql = (
         "SELECT max(off_record) FROM event WHERE chat_id = ? AND external_id = ? AND external_id <> '' "
-        "AND kind = 'message'",
-        chat_id,
-        edit.target,
+        "AND kind = 'message'"
     )
+    return tx.number(sql, chat_id, edit.target)
 
 
 def _delivery(incoming: Incoming) -> str | None:

@@ -376,12 +376,11 @@ def _calibrate(tx: Tx, model: str, estimated: int, counted: int) -> None:
     """How a model counts beside our estimate, as a moving average (PROMPT_ECONOMICS 6: .9 and .1)."""
     if estimated >= SMALLEST_SAMPLE:
         seen = min(max(counted / estimated, 1 / WILDEST), WILDEST)
-        tx.run(
+        sql = (
             "INSERT INTO counting (model, ratio) VALUES (?, ?) ON CONFLICT (model) "
-            f"DO UPDATE SET ratio = {OLD_RATIO_SHARE} * counting.ratio + {1 - OLD_RATIO_SHARE} * excluded.ratio",
-            model,
-            seen,
+            f"DO UPDATE SET ratio = {OLD_RATIO_SHARE} * counting.ratio + {1 - OLD_RATIO_SHARE} * excluded.ratio"
         )
+        tx.run(sql, model, seen)
 
 
 def charge_call(tx: Tx, call_id: int, at: int) -> None:
@@ -444,12 +443,11 @@ class Ledger(Repository):
     def used_by_cause(self, tx: Tx, since: int) -> tuple[CallUse, ...]:
         """As `used`, those of a quarter of an hour and a cause together, of no chat in particular."""
         slot = -(-since // SLOT_MS)
-        summed = tx.all(
+        sql = (
             f"SELECT slot * {SLOT_MS}, {NO_CHAT}, cause, prompt_tokens, cached_tokens, tokens - prompt_tokens, cost "
-            "FROM spent WHERE slot >= ? AND calls > 0",
-            slot,
-            to=CallUse,
+            "FROM spent WHERE slot >= ? AND calls > 0"
         )
+        summed = tx.all(sql, slot, to=CallUse)
         alone = f"at >= ? AND (id > {SUMMED} OR at < ?) "
         return (*summed, *tx.all(f"{SELECT_USE}WHERE {alone}{IS_USED}", since, slot * SLOT_MS, to=CallUse))
 
@@ -469,24 +467,22 @@ class Ledger(Repository):
     @reads
     def last_talk(self, tx: Tx, chat_id: int) -> CallUse | None:
         """The last settled call of a chat that was made for a reply; those for digests and pictures do not count."""
-        return tx.one(
+        sql = (
             "SELECT at, chat_id, cause, prompt_tokens, cached_tokens, output_tokens, cost FROM call WHERE chat_id = ? "
             "AND state = 'settled' AND cause IN ('reply', 'followup', 'tool', 'heartbeat', 'join') "
-            "ORDER BY id DESC LIMIT 1",
-            chat_id,
-            to=CallUse,
+            "ORDER BY id DESC LIMIT 1"
         )
+        return tx.one(sql, chat_id, to=CallUse)
 
     @reads
     def turn_totals(self, tx: Tx, turn_id: int) -> TurnTotals:
         """What the calls of that turn came to, and who is told."""
-        calls, prompt, cached, output, cost, model = tx.row(
+        sql = (
             "SELECT count(*), coalesce(sum(prompt_tokens), 0), coalesce(sum(cached_tokens), 0), "
             "coalesce(sum(output_tokens), 0), coalesce(sum(cost), 0), "
-            "(SELECT model FROM call WHERE turn_id = ? ORDER BY id DESC LIMIT 1) FROM call WHERE turn_id = ?",
-            turn_id,
-            turn_id,
+            "(SELECT model FROM call WHERE turn_id = ? ORDER BY id DESC LIMIT 1) FROM call WHERE turn_id = ?"
         )
+        calls, prompt, cached, output, cost, model = tx.row(sql, turn_id, turn_id)
         watchers = tx.all(
             "SELECT chat_id, trace.person_id FROM trace JOIN chat ON chat.id = chat_id WHERE kind = 'dm' AND gone = 0 "
             "ORDER BY chat_id"

@@ -210,12 +210,11 @@ class MemoryLifecycle(Repository):
     @writes
     def upkeep_done(self, tx: Tx, merged_before: int, now: int, next_at: int) -> None:
         """The tidying is done till `next_at`; what was merged or replaced before `merged_before` (ms) goes for good."""
-        tx.run(
+        sql = (
             "UPDATE memory SET purge_at = ? WHERE disabled_reason IN ('merged', 'replaced') AND purge_at IS NULL "
-            "AND disabled_at < ?",
-            now,
-            merged_before,
+            "AND disabled_at < ?"
         )
+        tx.run(sql, now, merged_before)
         delete_merges(tx, tx.ids("SELECT id FROM merged WHERE at < ?", merged_before))
         tx.set_meta("life_at", str(next_at))
 
@@ -356,12 +355,11 @@ def _end_logs_elsewhere(tx: Tx, memory: Memory, back: Visibility, at: int) -> No
         elsewhere, who = "NOT (chat.kind = 'dm' AND turn.person_id IS NOT DISTINCT FROM ?)", memory.owner_id
     else:
         elsewhere, who = "chat.id <> ?", memory.chat_id
-    turns = tx.ids(
+    sql = (
         "SELECT turn.id FROM turn_memory JOIN turn ON turn.id = turn_id JOIN chat ON chat.id = turn.chat_id "
-        f"WHERE memory_id = ? AND {elsewhere}",
-        memory.id,
-        who,
+        f"WHERE memory_id = ? AND {elsewhere}"
     )
+    turns = tx.ids(sql, memory.id, who)
     logs = tx.ids_for("SELECT epoch_id FROM turn WHERE id = ?", turns)
     logs |= tx.ids_for("SELECT epoch_id FROM entry WHERE turn_id = ?", turns)
     said = {number for number, text in own_lines(tx, logs) if any(echoes(wording, text) for wording in memory.wordings)}

@@ -75,13 +75,12 @@ def tell_address(tx: Tx, number: int, words: Callable[[str, str], str], at: int)
 
 def address_lines(tx: Tx, events: Iterable[int]) -> set[int]:
     """The lines by which logs were told of wishes in these messages."""
-    return tx.ids_for(
+    sql = (
         "SELECT event.id FROM edge AS said JOIN edge AS told ON told.kind = 'memory' AND told.derived_id = "
         "said.derived_id JOIN event ON event.id = told.event_id WHERE said.kind = 'memory' AND said.event_id = ? "
-        "AND event.label = ? AND event.hidden = ''",
-        events,
-        ADDRESS_LABEL,
+        "AND event.label = ? AND event.hidden = ''"
     )
+    return tx.ids_for(sql, events, ADDRESS_LABEL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +111,11 @@ def quota_excess(tx: Tx, new: NewMemory, quota: KeepQuota | None, at: int) -> Qu
     """The limit that keeping it would pass. What is known takes no room; a new name takes that of the last."""
     if quota is None or known_memory(tx, new) is not None:
         return ""
-    kept, rows, lately = tx.all(
+    sql = (
         "SELECT count(*) FILTER (WHERE asked = 1 AND disabled_at IS NULL), coalesce(sum(asked), 0), "
-        "count(*) FILTER (WHERE source = 'command' AND created_at > ?) FROM memory WHERE owner_id = ?",
-        at - MINUTE_MS,
-        new.owner_id,
-    )[0]
+        "count(*) FILTER (WHERE source = 'command' AND created_at > ?) FROM memory WHERE owner_id = ?"
+    )
+    kept, rows, lately = tx.all(sql, at - MINUTE_MS, new.owner_id)[0]
     if quota.minute is not None and lately >= quota.minute:
         return "often"
     full = quota.most is not None and (kept >= quota.most or rows >= ROWS_WITH_FORGOTTEN * quota.most)
@@ -300,14 +298,13 @@ def chats_of_memory(tx: Tx, memory: Memory) -> set[int]:
     """The chats in which it may have been told: its own, and unless it was only for that one, all of its owner's."""
     if memory.visibility == "chat":
         return {memory.chat_id}
+    sql = (
+        "SELECT chat_id FROM member WHERE person_id = ? "
+        "UNION SELECT chat_id FROM conversation_window WHERE person_id = ?"
+    )
     return {
         memory.chat_id,
-        *tx.ids(
-            "SELECT chat_id FROM member WHERE person_id = ? "
-            "UNION SELECT chat_id FROM conversation_window WHERE person_id = ?",
-            memory.owner_id,
-            memory.owner_id,
-        ),
+        *tx.ids(sql, memory.owner_id, memory.owner_id),
     }
 
 

@@ -64,12 +64,11 @@ def remove_from_notes(tx: Tx, unsaid: RemovedContent, at: int) -> None:
     """
     affected = _made_lines(tx, unsaid.events)
     if unsaid.wordings:
-        rows = tx.all(
+        sql = (
             f"SELECT id, path, made FROM note WHERE chat_id IN ({placeholders(unsaid.chats)}) OR owner_id = ? "
-            "ORDER BY id",
-            *unsaid.chats,
-            unsaid.owner_id,
+            "ORDER BY id"
         )
+        rows = tx.all(sql, *unsaid.chats, unsaid.owner_id)
         for number, path, made in rows:
             if made:
                 affected.setdefault(number, [])

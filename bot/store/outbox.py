@@ -83,12 +83,11 @@ def withdraw(tx: Tx, turn_id: int, at: int) -> None:
     """Of a turn that will not be said nothing stays on the screen; what was shown is taken away."""
     left = "turn_id = ? AND state IN ('preview', 'cancelled')"
     tx.run(f"UPDATE outbox SET state = 'cancelled', text = '' WHERE preview_id = '' AND {left}", turn_id)
-    tx.run(
+    sql = (
         "UPDATE outbox SET state = 'pending', kind = 'withdrawal', text = '', due_at = ? "
-        f"WHERE preview_id <> '' AND {left}",
-        at,
-        turn_id,
+        f"WHERE preview_id <> '' AND {left}"
     )
+    tx.run(sql, at, turn_id)
 
 
 def take_next(tx: Tx, chat_id: int, now: int, platforms: frozenset[str] | None = None) -> Outgoing | None:
@@ -234,12 +233,11 @@ class Outbox(Repository):
         It is over with the next message that is heard there, with `until` (ms) only after that time.
         """
         tx.run("UPDATE chat SET gone = ? WHERE id = ?", until, chat_id)
-        return tx.run(
+        sql = (
             "UPDATE outbox SET state = 'cancelled', error = ? WHERE chat_id = ? "
-            "AND state IN ('preview', 'pending', 'sending')",
-            error,
-            chat_id,
+            "AND state IN ('preview', 'pending', 'sending')"
         )
+        return tx.run(sql, error, chat_id)
 
     @writes
     def preview(self, tx: Tx, chat_id: int, turn_id: int, at: int, text: str, *, draft: bool) -> tuple[int, str]:
@@ -271,12 +269,11 @@ class Outbox(Repository):
     def shown(self, tx: Tx, outbox_id: int, preview_id: str, at: int) -> bool:
         """The preview of a row is on the platform under this id; False when the row was cancelled: it is taken away again."""
         tx.run("UPDATE outbox SET preview_id = ? WHERE id = ?", preview_id, outbox_id)
-        return not tx.run(
+        sql = (
             "UPDATE outbox SET state = 'pending', kind = 'withdrawal', text = '', due_at = ? "
-            "WHERE id = ? AND state = 'cancelled'",
-            at,
-            outbox_id,
+            "WHERE id = ? AND state = 'cancelled'"
         )
+        return not tx.run(sql, at, outbox_id)
 
     take = writing(take_next)
     leave_off = writing(cut_all_replies)

@@ -83,12 +83,11 @@ class KnownPeople(Repository):
     @reads
     def places(self, tx: Tx, platform: str) -> tuple[Place, ...]:
         """Where on that platform something happened that is stored."""
-        return tx.all(
+        sql = (
             "SELECT platform, external_id, kind, title, parent FROM place JOIN chat ON chat.id = chat_id "
-            "WHERE platform = ? AND current = 1 AND gone = 0 ORDER BY chat.id",
-            platform,
-            to=Place,
+            "WHERE platform = ? AND current = 1 AND gone = 0 ORDER BY chat.id"
         )
+        return tx.all(sql, platform, to=Place)
 
     @reads
     def named(self, tx: Tx, numbers: Collection[int]) -> dict[int, tuple[str, str]]:
@@ -150,13 +149,12 @@ class KnownPeople(Repository):
     def set_chat(self, tx: Tx, chat_id: int, access: Access) -> None:
         """Let nuan talk in a group with all that belongs to it (a guild's channels, a group's topics), or not."""
         tx.run("UPDATE chat SET access = ? WHERE id = ?", access, chat_id)
-        tx.run(
+        sql = (
             "UPDATE chat SET access = ? WHERE kind = 'group' AND id IN (SELECT other.chat_id FROM place AS own "
             "JOIN place AS other ON other.platform = own.platform AND ((own.parent <> '' AND own.parent IN "
-            "(other.parent, other.external_id)) OR other.parent = own.external_id) WHERE own.chat_id = ?)",
-            access,
-            chat_id,
+            "(other.parent, other.external_id)) OR other.parent = own.external_id) WHERE own.chat_id = ?)"
         )
+        tx.run(sql, access, chat_id)
 
     @writes
     def set_person(self, tx: Tx, person_id: int, access: Access) -> None:
@@ -188,13 +186,12 @@ class KnownPeople(Repository):
     @reads
     def accounts_named(self, tx: Tx, name: str) -> tuple[tuple[str, str], ...]:
         """Accounts that go by that name, as name and "platform:id", at most MOST_NAMED: anybody may choose any name."""
-        return tx.all(
+        sql = (
             "SELECT account.name, platform || ':' || external_id FROM account JOIN person ON person.id = person_id "
             "WHERE account.person_id IN (SELECT id FROM person WHERE name = ?) AND is_bot = 0 "
-            "ORDER BY account.created_at, external_id LIMIT ?",
-            name,
-            MOST_NAMED,
+            "ORDER BY account.created_at, external_id LIMIT ?"
         )
+        return tx.all(sql, name, MOST_NAMED)
 
     @reads
     def labelled(self, tx: Tx, person_id: int) -> str:

@@ -114,9 +114,8 @@ def count_of_person(tx: Tx, person_id: int) -> dict[str, int]:
     return {name: tx.value(sql, person_id) for name, sql in PERSON_COUNTS.items()}
 
 
-def _drop_left_addresses(tx: Tx, now: int) -> int:
-    """Where the last word has been sent, the address goes; how many went. Whoever came back keeps theirs."""
-    gone = 0
+def _drop_left_addresses(tx: Tx, now: int) -> None:
+    """Where the last word has been sent, the address goes. Whoever came back keeps theirs."""
     for (key,) in tx.all(f"SELECT key FROM meta WHERE {IS_LEAVING} AND CAST(value AS INTEGER) <= ?", now):
         number = int(key.removeprefix(LEAVING_KEY))
         if tx.has(
@@ -129,8 +128,7 @@ def _drop_left_addresses(tx: Tx, now: int) -> int:
         tx.set_meta(key, None)
         is_back = "kind <> 'dm' OR EXISTS (SELECT 1 FROM member WHERE chat_id = chat.id)"
         if not tx.has(f"SELECT 1 FROM chat WHERE id = ? AND ({is_back})", number):
-            gone += tx.run("DELETE FROM place WHERE chat_id = ?", number)
-    return gone
+            tx.run("DELETE FROM place WHERE chat_id = ?", number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,12 +297,11 @@ def _logs(tx: Tx, who: ErasureScope) -> None:
         tx.run("UPDATE epoch SET stale = 'forgotten' WHERE id = ?", number)
         drop_log(tx, number)
     end_logs(tx, set(tx.ids(sessions.format(placeholders(who.chats)), *who.chats)))
-    tx.run(
+    sql = (
         "UPDATE session SET state = 'closed', close_reason = CASE state WHEN 'open' THEN 'clear' ELSE close_reason "
-        f"END, closed_at = coalesce(closed_at, ?), digest_due_at = NULL WHERE chat_id IN ({placeholders(who.dms)})",
-        who.at,
-        *who.dms,
+        f"END, closed_at = coalesce(closed_at, ?), digest_due_at = NULL WHERE chat_id IN ({placeholders(who.dms)})"
     )
+    tx.run(sql, who.at, *who.dms)
 
 
 def _sent(tx: Tx, who: ErasureScope) -> None:
@@ -487,12 +484,10 @@ class PersonalData(Repository):
         _note_unfinished(tx, erased)
         return erased
 
-    async def resume_erasures(self) -> int:
-        """Do what a crash left between the file and the commit; how many people went."""
-        count = await self._erase_again() if self._files.erasures.all() else 0
-        if count:
+    async def resume_erasures(self) -> None:
+        """Do what a crash left between the file and the commit."""
+        if self._files.erasures.all() and await self._erase_again():
             await self._database.truncate()
-        return count
 
     @writes
     def _erase_again(self, tx: Tx) -> int:
@@ -519,11 +514,10 @@ class PersonalData(Repository):
         for erased in gone:
             tx.set_meta(f"{UNFINISHED_KEY}{erased.person_id}", None)
 
-    async def drop_left_addresses(self, now: int) -> int:
-        """Where the last word has been sent, the address goes, too; how many went."""
-        count = await self._database.write(lambda tx: _drop_left_addresses(tx, now))
+    async def drop_left_addresses(self, now: int) -> None:
+        """Where the last word has been sent, the address goes, too."""
+        await self._database.write(lambda tx: _drop_left_addresses(tx, now))
         await self._database.truncate()
-        return count
 
 
 def _note_unfinished(tx: Tx, erased: ErasedPerson) -> None:

@@ -336,12 +336,11 @@ def silent_chat_of(tx: Tx, chat_id: int, platforms: frozenset[str]) -> SilentCha
         return None
     heard_at, heard_id = tx.one(LAST_LINE_OF, chat_id, "message") or (0, 0)
     spoke_at = tx.value(LAST_LINE_OF, chat_id, "bot") or 0
-    said = tx.ids(
+    sql = (
         "SELECT said_at FROM turn WHERE chat_id = ? AND why = 'heartbeat' AND state = 'said' "
-        "ORDER BY said_at DESC LIMIT ?",
-        chat_id,
-        MOST_SAID,
+        "ORDER BY said_at DESC LIMIT ?"
     )
+    said = tx.ids(sql, chat_id, MOST_SAID)
     return SilentChat(
         max(heard_at, spoke_at),
         tx.value("SELECT tried_at FROM heartbeat WHERE chat_id = ?", chat_id) or 0,

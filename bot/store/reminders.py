@@ -242,12 +242,11 @@ class Reminders(Repository):
     @reads
     def set_for(self, tx: Tx, event_id: int, due_at: int) -> bool:
         """Whether a reminder of that moment, ms, ever came from this message."""
-        return tx.has(
+        sql = (
             "SELECT 1 FROM edge JOIN reminder ON reminder.id = derived_id WHERE kind = 'reminder' AND event_id = ? "
-            "AND due_at = ?",
-            event_id,
-            due_at,
+            "AND due_at = ?"
         )
+        return tx.has(sql, event_id, due_at)
 
     @reads
     def overdue(self, tx: Tx, before: int) -> tuple[int, int]:

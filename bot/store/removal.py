@@ -20,7 +20,7 @@ from bot.store.memories import Receipt, address_lines, chats_of_memory, earlier_
 from bot.store.notes import RemovedContent, remove_from_notes
 from bot.store.outbox import withdraw
 from bot.store.reminders import drop_reminders, forget_reminders, reminder_lines
-from bot.store.schema import IS_NAME, placeholders
+from bot.store.schema import IS_NAME, NO_LIMIT, placeholders
 from bot.store.sessions import drop_log, end_logs
 from bot.store.supersession import bring_back, drop_merges, end_memory, restore_former, scrub_merges
 from bot.store.transactions import Tx
@@ -61,7 +61,7 @@ async def purge_now(database: Database, now: int) -> int:
     return count
 
 
-def purge_rows(tx: Tx, now: int, most: int = -1) -> int:
+def purge_rows(tx: Tx, now: int, most: int = NO_LIMIT) -> int:
     """Rows whose time is over, at most so many, are deleted; how many."""
     gone = tx.ids("SELECT id FROM memory WHERE purge_at <= ? LIMIT ?", now, most)
     if gone:
@@ -459,12 +459,11 @@ def keep_off_record(tx: Tx, wish: int, events: tuple[int, ...], person_id: int, 
     remove_from_notes(tx, RemovedContent(frozenset(marked)), at)
     empty_digests(tx, marked, at)
     # What others said and promised stays theirs.
-    own = tx.ids(
+    sql = (
         f"SELECT id FROM event WHERE id IN ({placeholders(marked)}) AND (person_id = ? OR person_id IS NULL) "
-        "ORDER BY id",
-        *marked,
-        person_id,
+        "ORDER BY id"
     )
+    own = tx.ids(sql, *marked, person_id)
     withdraw_promises(tx, own)
     for number in own:
         for memory_id in tx.ids(

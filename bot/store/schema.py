@@ -24,6 +24,9 @@ SELECT_MEMORY = f"SELECT {MEMORY_COLUMNS} FROM memory "
 NO_EVENT = 1 << 62
 """Beyond the number of any event."""
 
+NO_LIMIT = 1 << 62
+"""More rows than there are."""
+
 
 def placeholders(values: Sized) -> str:
     """A question mark for each value, for IN (…); SQLite takes none, too."""

@@ -27,7 +27,7 @@ from bot.store.index import DOCUMENT_TEXT, STORE_VECTOR, fingerprint, postings_o
 from bot.store.ledger import Settlement, settle_call
 from bot.store.memories import visible_memory
 from bot.store.schema import IS_NAME, MEMORY_COLUMNS, SELECT_MEMORY, placeholders
-from bot.store.sqlite import GIVEN
+from bot.store.sqlite import GIVEN, VECTOR_INDEX
 from bot.store.transactions import Row, Tx
 
 AROUND = 2
@@ -85,9 +85,6 @@ MOST_SOURCES = 3
 """A memory made from more lines than this was drawn from a whole talk: none of them is its source."""
 
 VISIBLE_LINES = "SELECT ref FROM doc WHERE kind = 'line' AND scope IN ({scopes})"
-
-VECTOR_INDEX = "doc CROSS JOIN vector INDEXED BY vector_space ON doc_id = doc.id"
-"""Documents with what is known of their vectors, read from the index alone: the rows with the vectors are large."""
 
 MOST_COMPARED = 20_000
 """Newest documents of an audience whose vectors are compared: 120 MB of them at 1,536 dimensions."""
@@ -229,12 +226,11 @@ class Search(Repository):
         the same, so are the vectors, but for a coincidence. Who reads the documents filters once more.
         """
         scopes = scopes_of(audience)
-        rows = tx.all(
+        sql = (
             f"SELECT dimensions, count(*), max(doc_id), sum(doc_id) FROM {VECTOR_INDEX} "
-            f"WHERE scope IN ({placeholders(scopes)}) AND model = ? GROUP BY dimensions",
-            *scopes,
-            model,
+            f"WHERE scope IN ({placeholders(scopes)}) AND model = ? GROUP BY dimensions"
         )
+        rows = tx.all(sql, *scopes, model)
         return {dimensions: (count, newest, total) for dimensions, count, newest, total in rows}
 
     @reads
@@ -265,14 +261,11 @@ class Search(Repository):
     @reads
     def of_kinds(self, tx: Tx, numbers: Sequence[int], kinds: Sequence[MemoryKind]) -> frozenset[int]:
         """Which of these documents are no memories of other types."""
-        return frozenset(
-            tx.ids(
-                f"SELECT id FROM doc WHERE id IN ({placeholders(numbers)}) "
-                f"AND (kind <> 'memory' OR ref IN (SELECT id FROM memory WHERE kind IN ({placeholders(kinds)})))",
-                *numbers,
-                *kinds,
-            )
+        sql = (
+            f"SELECT id FROM doc WHERE id IN ({placeholders(numbers)}) "
+            f"AND (kind <> 'memory' OR ref IN (SELECT id FROM memory WHERE kind IN ({placeholders(kinds)})))"
         )
+        return frozenset(tx.ids(sql, *numbers, *kinds))
 
     @writes
     def put_vectors(

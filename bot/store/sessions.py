@@ -87,12 +87,11 @@ def open_session(tx: Tx, chat_id: int, from_event: int, at: int, close_at: int, 
 def take_part(tx: Tx, session_id: int, events: tuple[int, ...]) -> None:
     """Whoever is answered in a session takes part in it."""
     for number in events:
-        tx.run(
+        sql = (
             "INSERT INTO participant (session_id, person_id) SELECT ?, person_id FROM event WHERE id = ? "
-            "AND person_id IS NOT NULL ON CONFLICT DO NOTHING",
-            session_id,
-            number,
+            "AND person_id IS NOT NULL ON CONFLICT DO NOTHING"
         )
+        tx.run(sql, session_id, number)
 
 
 def open_epoch(tx: Tx, session_id: int, new: NewEpoch, at: int) -> int:
@@ -392,23 +391,21 @@ class Sessions(Repository):
         )
         if tx.has(opened, session.chat_id, session.number):
             return False
-        tx.run(
+        sql = (
             "UPDATE session SET digest_due_at = ?, digest_from = coalesce(digest_from, from_event) "
-            "WHERE id = ? AND digest_due_at IS NOT NULL",
-            until,
-            session.id,
+            "WHERE id = ? AND digest_due_at IS NOT NULL"
         )
+        tx.run(sql, until, session.id)
         return True
 
     @writes
     def postpone_digest(self, tx: Tx, session_id: int, until: int) -> None:
         """The digest failed: try again at `until`, ms."""
-        tx.run(
+        sql = (
             "UPDATE session SET digest_due_at = ?, digest_attempts = digest_attempts + 1 WHERE id = ? "
-            "AND digest_due_at IS NOT NULL",
-            until,
-            session_id,
+            "AND digest_due_at IS NOT NULL"
         )
+        tx.run(sql, until, session_id)
 
     @reads
     def log(

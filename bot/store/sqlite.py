@@ -23,6 +23,9 @@ OUTBOX_DUE = "outbox INDEXED BY outbox_due"
 WAITING_THERE = "INDEXED BY outbox_pending"
 """Of the outbox what waits in a chat: without the hint SQLite may read all that was ever sent there."""
 
+VECTOR_INDEX = "doc CROSS JOIN vector INDEXED BY vector_space ON doc_id = doc.id"
+"""Documents with what is known of their vectors, read from the index alone: the rows with the vectors are large."""
+
 SQLITE_VERSION = sqlite3.sqlite_version_info
 
 GREATEST, LEAST = "max", "min"
@@ -80,6 +83,16 @@ def file_faults(tx: Tx, check: Literal["quick_check", "integrity_check"] = "inte
         rows = tuple(row for (table,) in tables for row in tx.all(f"PRAGMA {check}({table})"))
     verdicts = [" ".join(verdict.split()) for (verdict,) in rows]
     return tuple(verdict for verdict in verdicts if verdict != "ok" and "fts5" not in verdict.casefold())
+
+
+def empty_old_indexes(tx: Tx) -> None:
+    """The FTS5 indexes of a schema before `posting` can be read and dropped, however worn they are: they are empty."""
+    for index in ("memory_text", "doc_text"):
+        if tx.has("SELECT 1 FROM sqlite_master WHERE name = ?", f"{index}_data"):
+            tx.run(f"DELETE FROM {index}_data")
+            tx.run(f"DELETE FROM {index}_idx")
+            # The averages and the structure of an index without parts (FTS5_AVERAGES_ROWID, FTS5_STRUCTURE_ROWID).
+            tx.run(f"INSERT INTO {index}_data (id, block) VALUES (1, ?), (10, ?)", b"", bytes(7))
 
 
 def dangling_rows(tx: Tx) -> int:

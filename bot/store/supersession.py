@@ -7,10 +7,14 @@ from bot.core.memories import INTO_OLDER, MOST_IMPORTANCE, STABILITY_DAYS, Memor
 from bot.language.sections import holds_one, is_single_valued
 from bot.store.index import index_memory, index_section, matching_memories, scope_of, sort_memory
 from bot.store.schema import IS_CURRENT, IS_NAME, placeholders
+from bot.store.sqlite import GREATEST, LEAST
 from bot.store.transactions import Tx
 from bot.text.fold import fold
 from bot.text.similarity import repeating
 from bot.text.terms import STOP_WORDS, search_terms
+
+TOLD_AT = f"{GREATEST}(said_at, created_at)"
+"""When a memory was told, as SQL."""
 
 MOST_NEAR = 12
 """How many memories a new statement is compared with: those that share the most telling terms."""
@@ -85,11 +89,9 @@ def move_with_memory(tx: Tx, older: int, newer: int, at: int) -> None:
         whole = now - was if was_dated == now_dated else round((now - was) / DAY_MS) * DAY_MS
         then = now if timed and dated != "time" else due + whole
         tx.run("UPDATE commitment SET due_at = ?, dated = ? WHERE id = ?", then, "time" if timed else dated, number)
-        sql = (
-            "UPDATE reminder SET due_at = due_at + ?1 WHERE commitment_id = ?2 AND ended_at IS NULL "
-            "AND due_at + ?1 > ?3"
-        )
-        tx.run(sql, then - due, number, at)
+        later = then - due
+        sql = "UPDATE reminder SET due_at = due_at + ? WHERE commitment_id = ? AND ended_at IS NULL AND due_at > ?"
+        tx.run(sql, later, number, at - later)
         note_moved(tx, number, at)
 
 
@@ -124,7 +126,7 @@ def make_current(tx: Tx, number: int, new: NewMemory, at: int) -> None:
         if till is not None:
             move_with_memory(tx, older, number, at)
         tx.run("UPDATE memory SET former_at = ?, replaced_by = ? WHERE id = ?", till, number, older)
-        tx.run("UPDATE memory SET asked = max(asked, ?) WHERE id = ?", asked, number)
+        tx.run(f"UPDATE memory SET asked = {GREATEST}(asked, ?) WHERE id = ?", asked, number)
         index_section(tx, number)
 
 
@@ -152,14 +154,13 @@ def one_current(tx: Tx, owner_id: int | None, without: int = 0) -> None:
     were so until it was said. The row `without` is about to end and counts no more.
     """
     newest: dict[tuple[object, ...], tuple[int, int]] = {}
-    for number, said, *place in tx.all(
-        "SELECT id, max(said_at, created_at), visibility, CASE visibility WHEN 'chat' THEN chat_id ELSE 0 END, "
+    sql = (
+        f"SELECT id, {TOLD_AT}, visibility, CASE visibility WHEN 'chat' THEN chat_id ELSE 0 END, "
         f"subject, slot FROM memory WHERE owner_id IS NOT DISTINCT FROM ? AND {IS_CURRENT} AND slot <> '' "
-        f"AND NOT {IS_NAME} AND observed_at <= max(said_at, created_at) AND id <> ? "
-        "ORDER BY max(said_at, created_at) DESC, id DESC",
-        owner_id,
-        without,
-    ):
+        f"AND NOT {IS_NAME} AND observed_at <= {TOLD_AT} AND id <> ? "
+        f"ORDER BY {TOLD_AT} DESC, id DESC"
+    )
+    for number, said, *place in tx.all(sql, owner_id, without):
         if not holds_one(place[-1]):
             continue
         first, at = newest.setdefault(tuple(place), (number, said))
@@ -274,7 +275,10 @@ def merge_memories(tx: Tx, number: int, new: NewMemory, done: Merge, at: int) ->
         tx.run("UPDATE memory SET observed_at = ? WHERE id = ?", seen, number)
         reword_memory(tx, number, done.text, at)
     if added and done.how != "outdo":
-        sql = "UPDATE memory SET importance = min(?, importance + 1), accessed_at = max(accessed_at, ?) WHERE id = ?"
+        sql = (
+            f"UPDATE memory SET importance = {LEAST}(?, importance + 1), accessed_at = {GREATEST}(accessed_at, ?) "
+            "WHERE id = ?"
+        )
         tx.run(sql, MOST_IMPORTANCE, at, number)
 
 
@@ -296,7 +300,7 @@ def scrub_merges(
     if whose is not None:
         rows = tx.all(
             "SELECT merged.id, before, said FROM merged JOIN memory ON memory.id = memory_id "
-            "WHERE owner_id IS NOT DISTINCT FROM ?1 OR (owner_id IS NULL AND chat_id = ?2)",
+            "WHERE owner_id IS NOT DISTINCT FROM ? OR (owner_id IS NULL AND chat_id = ?)",
             *whose,
         )
         gone |= repeating(wordings, ((number, text) for number, *texts in rows for text in texts))

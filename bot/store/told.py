@@ -258,12 +258,11 @@ class ReplyReads(Repository):
     @reads
     def told_shares(self, tx: Tx, since: int) -> tuple[ToldShare, ...]:
         """What each way put into the prompts of turns since that instant, ms; the largest first."""
-        return tx.all(
+        sql = (
             "SELECT way, count(DISTINCT turn_id), count(*), sum(tokens) FROM told_item JOIN turn ON turn.id = turn_id "
-            "WHERE asked_at >= ? GROUP BY way ORDER BY sum(tokens) DESC, way",
-            since,
-            to=ToldShare,
+            "WHERE asked_at >= ? GROUP BY way ORDER BY sum(tokens) DESC, way"
         )
+        return tx.all(sql, since, to=ToldShare)
 
     @reads
     def state(self, tx: Tx, chat_id: int, day: int) -> ChatState:
@@ -321,36 +320,32 @@ class ReplyReads(Repository):
     def statistics(self, tx: Tx, chat_id: int, since: int) -> ChatStatistics:
         """What happened in a chat since that instant, ms; of everybody there, and only numbers."""
         unasked = ", ".join(f"'{why}'" for why in sorted(UNASKED))
-        ((said, alone, failed),) = tx.all(
+        sql = (
             "SELECT count(*) FILTER (WHERE state = 'said'), "
             f"count(*) FILTER (WHERE state = 'said' AND why IN ({unasked})), "
-            f"count(*) FILTER (WHERE state = 'failed') FROM turn WHERE {IN_CHAT} AND asked_at >= ?",
-            chat_id,
-            since,
+            f"count(*) FILTER (WHERE state = 'failed') FROM turn WHERE {IN_CHAT} AND asked_at >= ?"
         )
-        quiet = tx.value(
+        ((said, alone, failed),) = tx.all(sql, chat_id, since)
+        sql = (
             "SELECT count(*) FROM event WHERE chat_id = ? AND at >= ? AND kind = 'message' AND hidden = '' "
-            "AND state = 'listened'",
-            chat_id,
-            since,
+            "AND state = 'listened'"
         )
-        told = tx.value(
+        quiet = tx.value(sql, chat_id, since)
+        sql = (
             f"SELECT count(DISTINCT turn_id) FROM turn_memory JOIN turn ON turn.id = turn_id WHERE {IN_CHAT} "
-            "AND asked_at >= ? AND state = 'said'",
-            chat_id,
-            since,
+            "AND asked_at >= ? AND state = 'said'"
         )
+        told = tx.value(sql, chat_id, since)
         return ChatStatistics(said, alone, failed, quiet, _counted(tx, "at >= ?", chat_id, since), told)
 
     @reads
     def talked_on(self, tx: Tx, chat_id: int, signatures: Collection[str]) -> tuple[int, str] | None:
         """When a chat first talked on one of these stable prefixes, ms, and on which of them last; None: on none."""
-        found = tx.all(
+        sql = (
             "SELECT epoch.opened_at, signature FROM epoch JOIN session ON session.id = session_id WHERE chat_id = ? "
-            f"AND signature IN ({placeholders(signatures)}) ORDER BY epoch.opened_at, epoch.id",
-            chat_id,
-            *signatures,
+            f"AND signature IN ({placeholders(signatures)}) ORDER BY epoch.opened_at, epoch.id"
         )
+        found = tx.all(sql, chat_id, *signatures)
         return (found[0][0], found[-1][1]) if found else None
 
 

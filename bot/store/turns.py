@@ -280,12 +280,11 @@ def ask_turn(tx: Tx, asking: TurnToAsk, at: int) -> AskedTurn:
 def _count(tx: Tx, turn_id: int, settlement: Settlement) -> None:
     """Remember what the server counted for the log as it was sent; an estimate teaches nothing."""
     if settlement.usage.returned:
-        tx.run(
+        sql = (
             "UPDATE epoch SET prompt_tokens = ?, prompt_entries = (SELECT count(*) - 1 FROM entry WHERE "
-            "entry.epoch_id = epoch.id) WHERE id = (SELECT epoch_id FROM turn WHERE id = ?)",
-            settlement.usage.prompt_tokens,
-            turn_id,
+            "entry.epoch_id = epoch.id) WHERE id = (SELECT epoch_id FROM turn WHERE id = ?)"
         )
+        tx.run(sql, settlement.usage.prompt_tokens, turn_id)
 
 
 def answer_turn(tx: Tx, turn: Turn, entry: Message, tokens: int, settlement: Settlement, at: int) -> None:
@@ -404,12 +403,11 @@ def fail_turn(
     if not end_turn(tx, turn.id, "failed", error):
         return
     drop_entries(tx, "turn_id", turn.id)
-    tx.run(
+    sql = (
         "UPDATE epoch SET logged_upto = (SELECT logged_before FROM turn WHERE id = ?), prompt_tokens = 0, "
-        "prompt_entries = 0 WHERE id = ?",
-        turn.id,
-        turn.epoch_id,
+        "prompt_entries = 0 WHERE id = ?"
     )
+    tx.run(sql, turn.id, turn.epoch_id)
     drop_forgotten(tx, turn.epoch_id)
     over = error.startswith(OVER_BUDGET)
     if turn.why == "window" and notice is None:

@@ -233,12 +233,11 @@ def answers_person(tx: Tx, turn_id: int, person_id: int) -> bool:
 
 def cut_reply(tx: Tx, turn_id: int, part: int, at: int) -> None:
     """What waits to be sent of a reply, from that part on, goes no more; its line holds what went."""
-    rows = tx.all(
+    sql = (
         "SELECT id, preview_id, text FROM outbox WHERE turn_id = ? AND part >= ? AND state = 'pending' AND "
-        "kind = 'reply' ORDER BY part, id",
-        turn_id,
-        part,
+        "kind = 'reply' ORDER BY part, id"
     )
+    rows = tx.all(sql, turn_id, part)
     for number, shown, _ in rows:
         kind, state = ("withdrawal", "pending") if shown else ("reply", "cancelled")
         tx.run("UPDATE outbox SET kind = ?, state = ?, text = '', due_at = ? WHERE id = ?", kind, state, at, number)
@@ -277,12 +276,11 @@ def _tell_again(tx: Tx, line: int, at: int) -> None:
         line,
     ):
         return
-    (new,) = tx.ids(
+    sql = (
         "INSERT INTO event (chat_id, at, kind, text, label, state, turn_id) SELECT chat_id, ?, kind, text, label, "
-        "'done', turn_id FROM event WHERE id = ? RETURNING id",
-        at,
-        line,
+        "'done', turn_id FROM event WHERE id = ? RETURNING id"
     )
+    (new,) = tx.ids(sql, at, line)
     tx.run("UPDATE event SET hidden = ?, text = '' WHERE id = ?", CUT_LABEL, line)
     index_lines(tx, (line, new))
     tx.run("UPDATE outbox SET event_id = ? WHERE event_id = ?", new, line)

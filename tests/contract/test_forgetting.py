@@ -123,7 +123,7 @@ async def test_forgotten_for_good_leaves_nothing_in_any_file(engine: Engine) -> 
     async with await engine.open() as store:
         memory, _ = await told_everywhere(store)
         assert engine.files_with(CANARY)
-        store.tombstones.add_tombstone(memory.id, memory.text, NOW)
+        store.tombstones.add_tombstones([(memory.id, memory.text)], NOW)
         await drop(store, memory, days=None)
         assert engine.holding(CANARY) == []
         assert engine.files_with(CANARY) == []
