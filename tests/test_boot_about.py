@@ -145,7 +145,7 @@ async def test_what_the_owner_wrote_of_themselves_is_told_in_their_own_dm_alone(
     (world.persona / "USER.md").write_text(USER, "utf-8")
     await world.open()
     await world.say("今天天气怎么样")
-    assert "【主人自述】\n我叫老蔡，在台北开面馆\n叫我老蔡就好\n我对芒果过敏，密码是 swordfish-7\n" in block(world)
+    assert "【主人自述】\n我叫老蔡，在台北开面馆\n叫我老蔡就好\n我对芒果过敏，密码是 swordfish-7" in block(world)
     await world.say("小暖，今天天气怎么样", "小王", "家")
     await world.say("今天天气怎么样", "阿明")
     await world.say("小暖，今天天气怎么样", "阿明", "家")

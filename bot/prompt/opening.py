@@ -152,7 +152,7 @@ def opening(facts: OpeningFacts, words: CatalogueText, near: DayWords, begin: Re
     told = fit_sections(warm_boot_sections(rest, days), begin(facts.bot_name, paused), left, estimate_tokens)
     if told is None:
         return OpeningBlock(head, paused)
-    return OpeningBlock(f"{head}\n{clean(told.text)}", paused, told.sections)
+    return OpeningBlock("\n".join(filter(None, (head, clean(told.text)))), paused, told.sections)
 
 
 def light(facts: OpeningFacts, words: CatalogueText, near: DayWords) -> OpeningBlock:
