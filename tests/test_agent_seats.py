@@ -97,8 +97,13 @@ async def test_a_seat_is_somebody_who_takes_part(world: World) -> None:
     await world.say("小暖，你好", "小李", group="饭团")
     await world.say("小暖，你好", "小张", group="书房")
     assert await find_principal(world.store, "", "") == Principal(1, 1)
-    assert (await find_principal(world.store, "小李", "饭团")).chat_id == 2
-    for person, chat, told in (("小张", "饭团", "--person"), ("", "饭团组", "--chat"), ("没有这个人", "", "--person")):
+    assert (await find_principal(world.store, "console:person:小李", "console:group:饭团")).chat_id == 2
+    for person, chat, told in (
+        ("console:person:小张", "console:group:饭团", "--person"),
+        ("小李", "console:group:饭团", "--person"),
+        ("", "饭团", "--chat"),
+        ("没有这个人", "", "--person"),
+    ):
         with pytest.raises(StoreError, match=f"^{told}: give one of: "):
             await find_principal(world.store, person, chat)
 
@@ -116,7 +121,7 @@ async def test_who_is_gone_or_takes_no_part_is_not_spoken_for(world: World) -> N
 
 async def test_who_leaves_a_group_is_not_spoken_for_any_more(world: World) -> None:
     await world.say("小暖，记住我周三带火锅底料", "小李", group="饭团")
-    async with at_table(world, "小李", "饭团") as agent:
+    async with at_table(world, "console:person:小李", "console:group:饭团") as agent:
         assert "火锅" in await agent.ask("boot")
         await world.app.ingest.accept(replace(world.message("", "小李", "饭团"), kind="event", label="leave"))
         await world.app.settled()

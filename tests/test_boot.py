@@ -133,7 +133,9 @@ async def test_in_a_group_nothing_private_is_told_and_of_the_group_only_their_ow
     assert "群里的约定" in told
     for private in ("私下的", "花生", "西湖", "医院", "驾照", "还书"):
         assert private not in told, private
-    assert told == await show_boot(place(world), PromptTarget(chat="家", person="小王"), clock=world.clock)
+    assert told == await show_boot(
+        place(world), PromptTarget(chat="console:group:家", person="console:local"), clock=world.clock
+    )
     alone = await show_boot(place(world), PromptTarget(), clock=world.clock)
     of_group = [line for line in alone.splitlines() if "群里的" in line]
     assert of_group
@@ -202,7 +204,9 @@ async def test_the_pause_is_of_all_talks_with_that_person_alone(world: World) ->
     await world.wait(DAY_S)
     assert "隔了" in (alone := await show_boot(place(world), PromptTarget(), clock=world.clock))
     assert "隔了一个月没聊" in alone or "隔了一个多月没聊" in alone, "a group is no talk alone"
-    assert "隔了一天没聊" in await show_boot(place(world), PromptTarget(chat="家", person="小王"), clock=world.clock)
+    assert "隔了一天没聊" in await show_boot(
+        place(world), PromptTarget(chat="console:group:家", person="console:local"), clock=world.clock
+    )
 
 
 async def test_the_calendar_is_the_person_s_own(world: World) -> None:
@@ -233,7 +237,10 @@ async def test_among_several_private_chats_a_person_has_their_own_and_who_has_no
     await world.say("记住我喜欢猫", "阿明")
     await world.say("小暖，记住我喜欢狗", "小李", group="家")
     told = {
-        who: await show_boot(place(world), PromptTarget(person=who), clock=world.clock) for who in ("", "阿明", "小李")
+        who: await show_boot(
+            place(world), PromptTarget(person=f"console:person:{who}" if who else ""), clock=world.clock
+        )
+        for who in ("", "阿明", "小李")
     }
     assert "我对花生过敏" in told[""]
     assert "我喜欢猫" in told["阿明"]
@@ -260,7 +267,7 @@ def test_the_command_line_refuses_an_unknown_format_person_and_chat(tmp_path: Pa
             2,
             "nuan: invalid value for '--format': 'yaml' is not one of 'narrative', 'json'; `nuan boot --help` says more\n",
         ),
-        (("--person", "nobody"), 1, "nuan: --person: give one of: 1 小王\n"),
+        (("--person", "nobody"), 1, "nuan: --person: give one of: 1 小王 (console:local)\n"),
         (("--chat", "nowhere"), 1, "nuan: --chat: give one of: 1 console local\n"),
     ):
         assert boot(*options) == (code, "", line)

@@ -47,7 +47,7 @@ async def world(new_world: NewWorld) -> World:
     return await new_world()
 
 
-async def shown(world: World, look: CtxRequest, person: str = "小王", chat: str = "local") -> str:
+async def shown(world: World, look: CtxRequest, person: str = "1", chat: str = "console:local") -> str:
     """What `nuan ctx` prints beside that nuan."""
     place = Installation(
         world.settings,
@@ -59,7 +59,7 @@ async def shown(world: World, look: CtxRequest, person: str = "小王", chat: st
     return (await show_ctx(place, PromptTarget(chat, person), look, world.clock)).decode()
 
 
-async def seen(world: World, query: str, person: str = "小王", chat: str = "local", **more: Any) -> dict[str, Any]:
+async def seen(world: World, query: str, person: str = "1", chat: str = "console:local", **more: Any) -> dict[str, Any]:
     """The same as JSON."""
     found: dict[str, Any] = json.loads(await shown(world, CtxRequest(query, as_json=True, **more), person, chat))
     return found
@@ -236,12 +236,12 @@ async def test_nobody_elses_memory_is_listed_in_a_dm_or_a_group(world: World) ->
     await world.say("小暖，记住我这边的暗号是蓝鲸丙", "阿明", "别处")
     own = ["我的密码是蓝鲸甲", "我的暗号是蓝鲸乙"]  # what 小王 had kept in the group comes in 小王's own chat
     for person, chat, wanted in (
-        ("小王", "local", own),
-        ("小王", GROUP, ["我的暗号是蓝鲸乙"]),
-        ("阿明", GROUP, ["我的暗号是蓝鲸乙"]),
-        ("阿明", "别处", ["我这边的暗号是蓝鲸丙"]),
+        ("local", "local", own),
+        ("local", f"group:{GROUP}", ["我的暗号是蓝鲸乙"]),
+        ("person:阿明", f"group:{GROUP}", ["我的暗号是蓝鲸乙"]),
+        ("person:阿明", "group:别处", ["我这边的暗号是蓝鲸丙"]),
     ):
-        found = await seen(world, "蓝鲸", person, chat, compare=True, debug=True)
+        found = await seen(world, "蓝鲸", f"console:{person}", f"console:{chat}", compare=True, debug=True)
         assert brought(found) == dict.fromkeys(RECALL_MODES, wanted)
         assert set(found["debug"]) == set(RECALL_MODES)
         others = {"甲", "乙", "丙"} - {text[-1] for text in wanted}
@@ -315,7 +315,9 @@ async def test_as_a_command(tmp_path: Path) -> None:
     unknown = await run(home, "ctx", "--query", "猫", "--player", "nobody", "--json")
     assert (unknown.code, unknown.out) == (1, b"")
     assert "1 小王" in unknown.err
-    ran = await run(home, "ctx", "--query", "猫", "--player", "小王", "--compare", "--json", "--memory-limit", "1")
+    ran = await run(
+        home, "ctx", "--query", "猫", "--player", "console:local", "--compare", "--json", "--memory-limit", "1"
+    )
     assert set(map(tuple, brought(json.loads(ran.out)).values())) == {("我的猫叫年糕",)}
     assert "我的猫叫年糕" in (await run(home, "ctx", "--query", "猫", "--compare", "--debug")).out.decode()
     told = (await run(home, "ctx", "--help")).out.decode()

@@ -44,7 +44,8 @@ class Beside:
 
     async def looked(self, text: str, who: str = "小王", group: str = "", raw: bool = True) -> bytes:
         """What `nuan ctx` prints now."""
-        view = PromptTarget(group or "local", who)
+        whom = "local" if who == "小王" else f"person:{who}"
+        view = PromptTarget(f"console:{f'group:{group}' if group else 'local'}", f"console:{whom}")
         return await show_ctx(self.place, view, CtxRequest(text, raw), self.world.clock)
 
     async def received(self, text: str, who: str = "小王", group: str = "") -> bytes:

@@ -29,7 +29,7 @@ async def test_an_agent_talks_to_a_child_beside_the_nuan_that_answers(world: Wor
     await world.say("记住我对花生过敏")
     calls = len(world.model.requests)
     home = Home(world.folder.parent, {"BOT__TIMEZONE": "Asia/Shanghai"}, world.folder.name)
-    program, *words = home.command("mcp", "--person", "小王")
+    program, *words = home.command("mcp", "--person", "console:local")
     child = StdioServerParameters(command=program, args=words, env=home.environment(), cwd=home.folder)
     errors = home.folder / "stderr.txt"
     with errors.open("w") as stderr:

@@ -224,21 +224,25 @@ async def test_dialog_shows_the_talks_in_short_and_in_full(world: World) -> None
     await world.say(".ai dialog full")
     assert "周：" in world.replies[-1], "when all of it is older than seven days"
     await world.say(".ai dialog full stop")
-    assert world.replies[-1] == "用法：.ai dialog [full | clear | 名字]"
+    assert world.replies[-1] == "用法：.ai dialog [full | clear | 编号]"
 
 
-async def test_dialog_with_a_name_shows_the_talks_with_that_person_that_may_be_told_here(world: World) -> None:
+async def test_dialog_with_an_account_shows_the_talks_with_that_person_that_may_be_told_here(world: World) -> None:
     await talk(world, "我下周去成都看大熊猫", who="阿明", group=GROUP)
     await talk(world, "我周末学做红烧肉", group=GROUP)
     await talk(world, "我最近总失眠", who="阿明")
     await world.wait(DAY)
-    for words in (".ai dialog 阿明", ".ai dialog person 阿明"):
+    for words in (".ai dialog console:person:阿明", ".ai dialog person console:person:阿明"):
         await world.say(words, "小王", GROUP)
         assert "熊猫" in world.replies[-1]
         assert "红烧肉" not in world.replies[-1] or "2次聊天" in world.replies[-1]
         assert "失眠" not in world.replies[-1]
-    await world.say(".ai dialog 阿明")
-    assert world.replies[-1] == "没有和「阿明」聊过的摘要"
+    await world.say(".ai dialog 阿明", "小王", GROUP)
+    assert "熊猫" not in world.replies[-1]
+    assert [each.text for each in world.talk.said[-1].buttons] == [".ai dialog console:person:阿明"]
+    for whose in ("阿明", "console:person:阿明"):
+        await world.say(f".ai dialog {whose}")
+        assert world.replies[-1] == f"没有和「{whose}」聊过的摘要"
     await world.say(".ai dialog 没有这个人", "小王", GROUP)
     assert world.replies[-1] == "没有和「没有这个人」聊过的摘要"
 

@@ -122,14 +122,14 @@ DataOption = Annotated[
 ChatOption = Annotated[
     str,
     typer.Option(
-        "--chat", help="Chat by number or title; the private one unless given.", autocompletion=complete_chats
+        "--chat", help="Chat: number or platform:id; the private one unless given.", autocompletion=complete_chats
     ),
 ]
 OwnChatOption = Annotated[
     str,
     typer.Option(
         "--chat",
-        help="Chat by number or title; the person's own private one unless given.",
+        help="Chat: number or platform:id; the person's own private one unless given.",
         autocompletion=complete_chats,
     ),
 ]
@@ -138,7 +138,7 @@ PersonOption = Annotated[
     typer.Option(
         "--person",
         "--player",
-        help="Person by number or name; the owner unless given.",
+        help="Person: number or platform:id; the owner unless given.",
         autocompletion=complete_people,
     ),
 ]

@@ -1,4 +1,4 @@
-"""Whom and which chat a command line names: chats by number or title, people by number or account, to look at by name, too."""
+"""Whom and which chat a command line means: by number or platform:id. A name or title is answered with what bears it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from bot.store.store import Store, open_store
 
 @dataclass(frozen=True, slots=True)
 class PromptTarget:
-    """Whose prompt in which chat is looked at; empty strings mean the owner's own, or the only one there is."""
+    """Whose prompt in which chat is looked at, by ids; empty strings mean the owner's own, or the only one there is."""
 
     chat: str = ""
     person: str = ""
@@ -19,11 +19,7 @@ class PromptTarget:
 
 async def find_person(store: Store, wanted: str) -> int:
     """The person of a number or an account (platform:id); NuanError when there is none, with the accounts of a name."""
-    if ":" in wanted:
-        number = await store.people.by_account(wanted)
-    else:
-        found = await store.people.person_named(wanted)
-        number = found.id if found is not None and str(found.id) == wanted else None
+    number = await _person(store, wanted)
     if number is None:
         named = ", ".join(account for _, account in await store.people.accounts_named(wanted))
         if named:
@@ -33,70 +29,83 @@ async def find_person(store: Store, wanted: str) -> int:
 
 
 async def find_target(store: Store, view: PromptTarget) -> tuple[Chat, Person]:
-    """The chat and the person by number or name; StoreError lists what there is."""
+    """The chat and the person of these ids; StoreError lists what there is."""
     chats = await store.people.chats()
-    wanted = _chats_named(chats, view.chat) if view.chat else await _chats_of(store, view.person, chats)
+    number = await _person(store, view.person) if view.person else None
+    wanted = _chats_of_id(chats, view.chat) if view.chat else await _chats_of(store, view.person, number, chats)
     if len(wanted) != 1:
         raise _unclear_chat(chats)
     chat = wanted[0]
     people = await _participants(store, chat)
-    named = [each for each in people if view.person in (str(each.id), each.name)] if view.person else people
-    if not named and chat.kind == "group" and (listener := await store.people.person_named(view.person)) is not None:
-        named = [listener]  # one who wrote there, but was never answered
+    named = [each for each in people if each.id == number] if view.person else people
+    if not named and chat.kind == "group" and number is not None:
+        named = [await store.people.person(number)]  # one who wrote there, but was never answered
     if len(named) != 1 and not view.person:
         named = [person for person in people if person.is_owner]
     if len(named) != 1:
-        raise _unclear_person(people)
+        raise await _unclear_person(store, people)
     return chat, named[0]
 
 
-async def _chats_of(store: Store, person: str, chats: tuple[Chat, ...]) -> list[Chat]:
+async def _chats_of(store: Store, wanted: str, person: int | None, chats: tuple[Chat, ...]) -> list[Chat]:
     """Where that person, or the owner, is looked at when no chat is given: in private, else where they are."""
     private = [chat for chat in chats if chat.kind == "dm"] or list(chats)
-    if len(private) == 1 and not person:
+    if len(private) == 1 and not wanted:
         return private
     theirs: list[Chat] = []
     for chat in chats:
         there = await _participants(store, chat)
-        if any(person in (str(each.id), each.name) if person else each.is_owner for each in there):
+        if any(each.id == person if wanted else each.is_owner for each in there):
             theirs.append(chat)
     return [chat for chat in theirs if chat.kind == "dm"] or theirs or private
 
 
 async def find_principal(store: Store, person: str, chat: str) -> Principal:
-    """The person by number or name in the chat by number or title: the owner in their own private chat unless named.
+    """The person of an id in the chat of an id: the owner in their own private chat unless named.
 
     StoreError lists what there is. Nobody sits where they do not take part.
     """
     chats = await store.people.chats()
-    wanted = _chats_named(chats, chat) if chat else [each for each in chats if each.kind == "dm"]
+    wanted = _chats_of_id(chats, chat) if chat else [each for each in chats if each.kind == "dm"]
     if chat and len(wanted) != 1:
         raise _unclear_chat(chats)
+    number = await _person(store, person) if person else None
     there = [(each, who) for each in wanted for who in await _participants(store, each)]
-    found = [(where, who) for where, who in there if (person in (str(who.id), who.name) if person else who.is_owner)]
+    found = [(where, who) for where, who in there if (who.id == number if person else who.is_owner)]
     if not found and not person and len({who.id for _, who in there}) == 1:
         found = there  # nobody else it could be
     if len({who.id for _, who in found}) != 1:
-        raise _unclear_person({who.id: who for _, who in there}.values())
+        raise await _unclear_person(store, {who.id: who for _, who in there}.values())
     where, who = found[0]
     return Principal(who.id, where.id)
 
 
-async def find_chat(data: Path, name: str) -> int:
-    """The number of the chat of a title, or of who alone talks there; StoreError when there is none or several."""
+async def find_chat(data: Path, wanted: str) -> int:
+    """The number of the chat of that id, or to look at its log of that title or of who alone talks there.
+
+    StoreError when there is none or several.
+    """
     async with await open_store(data, read_only=True) as store:
         chats = await store.people.chats()
-        found = [chat.id for chat in _chats_named(chats, name)]
-        if not found and (person := await store.people.person_named(name)) is not None:
+        found = {chat.id for chat in _chats_of_id(chats, wanted) or [chat for chat in chats if chat.title == wanted]}
+        named = [await store.people.by_account(account) for _, account in await store.people.accounts_named(wanted)]
+        if not found:
             seen = [(chat.id, await store.people.audience(chat)) for chat in chats if chat.kind == "dm"]
-            found = [number for number, audience in seen if audience.person_ids == (person.id,)]
+            found = {number for number, audience in seen if audience.alone in named}
     if len(found) != 1:
         raise _unclear_chat(chats)
-    return found[0]
+    return found.pop()
 
 
-def _chats_named(chats: Iterable[Chat], name: str) -> list[Chat]:
-    return [chat for chat in chats if name in (str(chat.id), chat.title, chat.external_id)]
+async def _person(store: Store, wanted: str) -> int | None:
+    """The person of a number or an account; anybody may take any name."""
+    if ":" in wanted:
+        return await store.people.by_account(wanted)
+    return await store.people.by_number(wanted)
+
+
+def _chats_of_id(chats: Iterable[Chat], wanted: str) -> list[Chat]:
+    return [chat for chat in chats if wanted in (str(chat.id), f"{chat.platform}:{chat.external_id}")]
 
 
 async def _participants(store: Store, chat: Chat) -> list[Person]:
@@ -108,6 +117,6 @@ def _unclear_chat(chats: Iterable[Chat]) -> StoreError:
     return StoreError(f"--chat: give one of: {known or 'no chat yet'}")
 
 
-def _unclear_person(people: Iterable[Person]) -> StoreError:
-    known = ", ".join(f"{person.id} {person.name}" for person in people)
+async def _unclear_person(store: Store, people: Iterable[Person]) -> StoreError:
+    known = ", ".join([f"{person.id} {await store.people.labelled(person.id)}" for person in people])
     return StoreError(f"--person: give one of: {known or 'nobody yet'}")

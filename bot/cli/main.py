@@ -273,7 +273,7 @@ def ctx(
     print_result(run_guarded(show_ctx(read_installation(config, data), view, look)))
 
 
-@app.command(rich_help_panel=LOOK, epilog=examples("nuan boot", "nuan boot --person 小王 --json"))
+@app.command(rich_help_panel=LOOK, epilog=examples("nuan boot", "nuan boot --person telegram:123 --json"))
 def boot(
     chat: ChatOption = "",
     person: PersonOption = "",
@@ -292,7 +292,7 @@ def boot(
     print_result(run_guarded(show_boot(read_installation(config, data), PromptTarget(chat, person), form)))
 
 
-@app.command(rich_help_panel=TALK, epilog=examples("nuan mcp", "nuan mcp --person 小王 --chat 家"))
+@app.command(rich_help_panel=TALK, epilog=examples("nuan mcp", "nuan mcp --person telegram:123 --chat 2"))
 def mcp(
     person: PersonOption = "", chat: OwnChatOption = "", config: ConfigOption = None, data: DataOption = DATA_FOLDER
 ) -> None:

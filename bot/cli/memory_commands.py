@@ -22,7 +22,7 @@ app = typer.Typer(
     cls=CommandGroup,
     no_args_is_help=True,
     help="What nuan remembers: show it, take it out, take it in, mend it.",
-    epilog=examples("nuan memory list --person 小王", "nuan memory export backup", "nuan memory import --help"),
+    epilog=examples("nuan memory list --person telegram:123", "nuan memory export backup", "nuan memory import --help"),
 )
 
 
@@ -87,7 +87,9 @@ def import_(
     run_guarded(import_memories(place, taking, ask, as_json=as_json))
 
 
-@app.command("list", epilog=examples("nuan memory list --person 小王 --kind identity", "nuan memory list --json"))
+@app.command(
+    "list", epilog=examples("nuan memory list --person telegram:123 --kind identity", "nuan memory list --json")
+)
 def list_(
     person: OnlyPersonOption = "",
     kind: Annotated[MemoryKind | None, typer.Option("--kind", help="Only of this kind.")] = None,

@@ -125,6 +125,21 @@ class Invocation:
         buttons = tuple(Button(label, says, self.account) for label, says in choices)
         return Draft("\n".join((self.text("access_which", name=name), *lines)), "command", buttons=buttons)
 
+    async def one_here(self, wanted: str, says: Callable[[str], str]) -> int | Draft | None:
+        """Who of this chat has that account, or oneself by one's name; of another's name the question which account.
+
+        `says` is the command that names an account. None where nobody here is meant.
+        """
+        people = self.store.people
+        if wanted == self.person.name:
+            return self.person.id
+        here = (await people.audience(self.chat)).person_ids
+        number = await people.by_account(wanted)
+        if number in here:
+            return number
+        named = [each for each in await people.accounts_named(wanted) if await people.by_account(each[1]) in here]
+        return self.which(wanted, [(f"{name} ({one})", says(one)) for name, one in named]) if named else None
+
     async def audience(self) -> Audience:
         """Who can read the answer."""
         return await self.services.planner.audience(self.chat, self.person)

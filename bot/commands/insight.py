@@ -128,16 +128,13 @@ async def ctx(call: Invocation) -> str | Draft:
 
 async def _ctx_wanted(call: Invocation) -> tuple[Person, str] | Draft:
     """Of whom, and what they would say; in a DM only of oneself. A name asks which account is meant."""
-    words, people = call.words, call.store.people
+    words = call.words
     if words and call.person.is_owner and call.chat.kind == "group":
-        known = (await people.audience(call.chat)).person_ids
-        number = await people.by_account(words[0])
-        if number in known:
-            return await people.person(number or 0), " ".join(words[1:])
-        found = [each for each in await people.accounts_named(words[0]) if await people.by_account(each[1]) in known]
-        if found and words[0] != call.person.name:
-            commands = [(f"{name} ({account})", " ".join((".ai ctx", account, *words[1:]))) for name, account in found]
-            return call.which(words[0], commands)
+        found = await call.one_here(words[0], lambda account: " ".join((".ai ctx", account, *words[1:])))
+        if isinstance(found, Draft):
+            return found
+        if found is not None:
+            return await call.store.people.person(found), " ".join(words[1:])
     return call.person, " ".join(words[1:] if words[:1] == (call.person.name,) else words)
 
 

@@ -291,8 +291,8 @@ def _of_number(memories: tuple[Memory, ...], number: int) -> Memory | None:
     return next((memory for memory in memories if memory.id == number), None)
 
 
-@command("dialog", "[full | clear | NAME]", who="anyone", topic="memory", private=True, example="full")
-async def dialog(call: Invocation) -> str:
+@command("dialog", "[full | clear | ID]", who="anyone", topic="memory", private=True, example="full")
+async def dialog(call: Invocation) -> str | Draft:
     """Nothing is shown or cleared that this audience is not told anyway."""
     audience = await call.audience()
     match call.folded:
@@ -343,13 +343,14 @@ async def _talks_cleared(call: Invocation, audience: Audience) -> str:
     return call.text("dialog_cleared", n=count)
 
 
-async def _talks_with(call: Invocation, audience: Audience, name: str) -> str:
-    person = await call.store.people.person_named(name)
-    talks = await call.store.digests.told(audience, person.id if person is not None else 0, 0)
-    found = tuple(talk for talk in talks if talk.own or name in talk.names)
-    if found:
-        return _numbered(_talk_lines(call, found))
-    return call.text("dialog_none_with", name=clip(clean_name(name), TALKER_CHARS)) + hint(call, dialog)
+async def _talks_with(call: Invocation, audience: Audience, wanted: str) -> str | Draft:
+    found = await call.one_here(wanted, lambda account: f".ai dialog {account}")
+    if isinstance(found, Draft):
+        return found
+    talks = await call.store.digests.told(audience, found, 0) if found is not None else ()
+    if own := tuple(talk for talk in talks if talk.own):
+        return _numbered(_talk_lines(call, own))
+    return call.text("dialog_none_with", name=clip(clean_name(wanted), TALKER_CHARS)) + hint(call, dialog)
 
 
 def _talk_lines(call: Invocation, talks: tuple[Dialogue, ...]) -> tuple[PastTalk, ...]:

@@ -102,11 +102,10 @@ class KnownPeople(Repository):
         return dict(tx.all(sql, *numbers))
 
     @reads
-    def person_named(self, tx: Tx, name: str) -> Person | None:
-        """The person with that number or, if there is none and it is unique, that display name; None otherwise."""
-        found = tx.ids("SELECT id FROM person WHERE id = ?", _number(name))
-        found = found or tx.ids("SELECT id FROM person WHERE name = ?", name)
-        return person_of(tx, found[0]) if len(found) == 1 else None
+    def by_number(self, tx: Tx, number: str) -> int | None:
+        """The person of that number, as people write it; None when there is none."""
+        found: int | None = tx.value("SELECT id FROM person WHERE id = ?", _number(number))
+        return found
 
     @reads
     def by_account(self, tx: Tx, account: str) -> int | None:

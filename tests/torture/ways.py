@@ -93,10 +93,12 @@ def asking(text: str) -> Callable[["Field", "Spot"], Awaitable[None]]:
 
 
 def of_somebody(form: str) -> Callable[["Field", "Spot"], Awaitable[None]]:
-    """A dot-command with anybody's name or number."""
+    """A dot-command with anybody's account or number."""
 
     async def ask(field: "Field", spot: "Spot") -> None:
-        await field.say(spot, form.format(who=field.chosen.choice(field.spots).who, number=field.chosen.randrange(60)))
+        other = field.chosen.choice(field.spots)
+        account = f"{other.platform}:{other.platform[0]}-{other.who}"
+        await field.say(spot, form.format(who=account, number=field.chosen.randrange(60)))
 
     return ask
 
