@@ -19,7 +19,7 @@ from operator import sub
 from bot.core.memories import Memory, Visibility
 from bot.core.people import Audience
 from bot.core.recall import HitKind, RecallRound
-from bot.language.sections import SLOT_QUESTION_WORDS, SectionRegistry, read_registry
+from bot.language.sections import SLOT_QUESTION_WORDS, read_registry
 from bot.store.schema import IS_KEPT, SELECT_MEMORY, placeholders
 from bot.store.sqlite import GIVEN
 from bot.store.transactions import Row, Tx
@@ -352,15 +352,10 @@ KEPT_ROUNDS = 60
 """Rounds that are kept of one person in one chat; the widest window and the longest count of misses need fewer."""
 
 
-def stored_registry(tx: Tx) -> SectionRegistry:
-    """The registry by which memories are stored."""
-    return read_registry(tx.meta("sections"))
-
-
 def sort_memory(tx: Tx, number: int) -> None:
     """A memory stands in the section that its text is of, in the index, too."""
     text, kind, owner = tx.row("SELECT text, kind, owner_id FROM memory WHERE id = ?", number)
-    key = stored_registry(tx).assign(text, kind, owned=owner is not None)
+    key = read_registry(tx.meta("sections")).assign(text, kind, owned=owner is not None)
     tx.run("UPDATE memory SET section = ? WHERE id = ? AND section <> ?", key, number, key)
     index_section(tx, number)
 

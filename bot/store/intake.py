@@ -42,6 +42,7 @@ from bot.store.windows import (
     FOR_MODEL,
     IN_RUNNING_TURNS,
     INTERRUPTED_KEY,
+    PACED_TURNS,
     UNSENT_TURNS,
     answers_person,
     arm_join,
@@ -49,7 +50,6 @@ from bot.store.windows import (
     cut_replies_to,
     cut_reply,
     end_conversations,
-    is_still_replying,
     keep_pace,
     pending_messages,
     requeue_events,
@@ -259,7 +259,7 @@ class Intake(Repository):
         dropped = _drop(tx, event, arrival, everyone=owner and not running)
         others = len(ended) < len(running) or (not running and not dropped and _composing(tx, event.chat_id, at))
         # What is still being said to somebody else is told, unless there was something of one's own to stop.
-        goes_on = others or (not (ended or unsaid or dropped) and is_still_replying(tx, event.chat_id))
+        goes_on = others or (not (ended or unsaid or dropped) and tx.has(PACED_TURNS, event.chat_id))
         # In a DM every word calls, so that silence lasts until the next one anyway.
         quiet = why == "quiet" and accepted.chat.kind == "group"
         if quiet:

@@ -370,10 +370,12 @@ def _index(tx: Tx, number: int, audience: NoteAudience, taken: ReadNoteFile) -> 
     for chunk_id, told in tx.all("SELECT id, hash FROM note_chunk WHERE note_id = ? ORDER BY id DESC", number):
         old.setdefault(told, []).append(chunk_id)
     scope = scope_of(audience.visibility, audience.owner_id, audience.chat_id)
+    # Where the index has a chunk for the same readers, only its day may have changed.
+    stays = "UPDATE doc SET at = ? WHERE kind = 'note' AND ref = ? AND scope = ?"
     for chunk in taken.chunks:
         told = hashlib.sha256(chunk.text.encode("utf-8", "replace")).hexdigest()[:32]
         same = old.get(told, [])
-        if same and _stays(tx, same[-1], scope, taken.at):
+        if same and tx.run(stays, taken.at, same[-1], scope):
             tx.run(
                 "UPDATE note_chunk SET first_line = ?, last_line = ? WHERE id = ?", chunk.first, chunk.last, same.pop()
             )
@@ -383,11 +385,6 @@ def _index(tx: Tx, number: int, audience: NoteAudience, taken: ReadNoteFile) -> 
         )
         index_document(tx, "note", ref)
     _drop_chunks(tx, [chunk_id for rest in old.values() for chunk_id in rest])
-
-
-def _stays(tx: Tx, ref: int, scope: str, at: int) -> bool:
-    """Whether the index has this chunk for the same readers; its day may have changed."""
-    return bool(tx.run("UPDATE doc SET at = ? WHERE kind = 'note' AND ref = ? AND scope = ?", at, ref, scope))
 
 
 def _relink(tx: Tx, number: int, chat_id: int, front: FrontMatter, taken: ReadNoteFile) -> None:

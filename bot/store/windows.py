@@ -192,7 +192,12 @@ def end_windows(tx: Tx, now: int) -> int:
 
 def cut_replies_to(tx: Tx, chat_id: int, person_id: int, at: int, *, called: bool) -> tuple[int, ...]:
     """That person spoke: what answers them, if they `called`, and what nobody asked for is left out; of which turns (C19)."""
-    return _cut(tx, chat_id, at, lambda turn: (called and answers_person(tx, turn, person_id)) or _unasked(tx, turn))
+
+    def ends(turn_id: int) -> bool:
+        unasked = tx.value("SELECT why FROM turn WHERE id = ?", turn_id) in UNASKED
+        return unasked or (called and answers_person(tx, turn_id, person_id))
+
+    return _cut(tx, chat_id, at, ends)
 
 
 def cut_older_replies(tx: Tx, chat_id: int, turn_id: int, at: int) -> None:
@@ -209,20 +214,11 @@ def cut_all_replies(tx: Tx, chat_id: int, at: int) -> tuple[int, ...]:
     return _cut(tx, chat_id, at, lambda _: True)
 
 
-def is_still_replying(tx: Tx, chat_id: int) -> bool:
-    """Whether a reply of that chat is still being said, message by message."""
-    return tx.has(PACED_TURNS, chat_id)
-
-
 def _cut(tx: Tx, chat_id: int, at: int, ends: Callable[[int], bool]) -> tuple[int, ...]:
     cut = [(turn_id, part) for turn_id, part in tx.all(PACED_TURNS, chat_id) if ends(turn_id)]
     for turn_id, part in cut:
         cut_reply(tx, turn_id, part, at)
     return tuple(turn_id for turn_id, _ in cut)
-
-
-def _unasked(tx: Tx, turn_id: int) -> bool:
-    return tx.value("SELECT why FROM turn WHERE id = ?", turn_id) in UNASKED
 
 
 def answers_person(tx: Tx, turn_id: int, person_id: int) -> bool:
