@@ -64,8 +64,8 @@ async def test_a_log_that_fills_up_is_kept_in_the_note_of_the_day(new_world: New
 
 
 async def test_each_log_is_flushed_once_and_the_day_goes_on_in_one_note(new_world: NewWorld) -> None:
-    world = await opened(new_world)
-    await talk(world, 8)
+    world = await opened(new_world, session={"log_tokens": 900})
+    await talk(world, 12)
     logs = world.rows("SELECT count(*) FROM epoch WHERE flushed_upto IS NOT NULL")
     assert logs == [(len(asked(world)),)]
     assert len(asked(world)) > 1
@@ -77,7 +77,7 @@ async def test_each_log_is_flushed_once_and_the_day_goes_on_in_one_note(new_worl
 async def test_a_model_with_a_small_window_gets_its_note_too(new_world: NewWorld) -> None:
     """In the reference a window of less than 24,000 tokens was never flushed."""
     world = await opened(new_world, model={"window_tokens": 2400}, session={"log_tokens": 6000})
-    await talk(world, 3)
+    await talk(world, 4)
     assert list(notes(world)) == ["2026-06-12.md"]
 
 

@@ -163,7 +163,7 @@ async def test_off_and_light_are_told(world: World) -> None:
     assert "发 .ai on 叫醒我" in await ask(world, "info")
     await world.say(".ai persona terse")
     assert "人设 terse" in await ask(world, "info")
-    assert (await ask(world, "personality")).splitlines()[1].startswith("简短、直接")
+    assert (await ask(world, "personality")).splitlines()[1].startswith("话少，冷面")
 
 
 @pytest.mark.parametrize(("before", "line"), [("what I said", "Conversation 1 since"), ("我說的話", "第 1 段對話")])
