@@ -11,6 +11,7 @@ from telegram.error import NetworkError, RetryAfter
 from adapters.telegram.events import BotAccount
 from adapters.telegram.polling import STORE_TRIES, IngestQueue
 from bot.core.errors import PlatformError, StatementError, StoreError
+from bot.core.events import Incoming
 from bot.core.ports import Adapter, Drafts, Edits, Files, Splits, Typing
 from tests.fakes.clock import SimClock, let_others_run
 from tests.fakes.telegram_faults import Fault, Limits
@@ -44,6 +45,34 @@ async def test_a_message_is_stored_before_telegram_may_forget_it(server: FakeTel
         sink.hold.set()
         await on.sink.until(1)
         await server.until(lambda: confirmed(server, posted))
+
+
+class SlowSink(RecordingSink):
+    """Stores a message once as many have come as are stored at once here."""
+
+    def __init__(self, together: int) -> None:
+        super().__init__()
+        self._together, self._come, self._enough = together, 0, asyncio.Event()
+
+    async def accept(self, incoming: Incoming) -> bool:
+        self._come += 1
+        if self._come == self._together:
+            self._enough.set()
+        await self._enough.wait()
+        return await super().accept(incoming)
+
+
+async def test_what_one_poll_brings_is_stored_beside_each_other_and_each_chat_in_its_order(
+    server: FakeTelegram,
+) -> None:
+    for number in range(3):
+        for person in (ANN, BO):
+            server.people.say(person.id, person, f"{person.first_name}{number}")
+    async with stage(server, sink=SlowSink(together=2)) as on:
+        await on.sink.until(6)
+        for person in (ANN, BO):
+            texts = [text for text in on.sink.texts if text.startswith(person.first_name)]
+            assert texts == [f"{person.first_name}{number}" for number in range(3)]
 
 
 async def test_a_message_that_cannot_be_stored_comes_again_and_polling_goes_on(server: FakeTelegram) -> None:

@@ -185,7 +185,7 @@ class TelegramAdapter:
             raise SendError("later", "the group has become a supergroup") from None
 
     @asynccontextmanager
-    async def _connected(self, sink: EventSink, watch: PollingWatch) -> AsyncGenerator[tuple[ApiBot, BotAccount]]:
+    async def _connected(self, sink: EventSink, watch: PollingWatch) -> AsyncGenerator[tuple[PollingBot, BotAccount]]:
         bot = self._make_bot(watch)
         try:
             await bot.initialize()
@@ -202,8 +202,12 @@ class TelegramAdapter:
                     await bot.shutdown()
 
     @asynccontextmanager
-    async def _polling(self, bot: ApiBot, me: BotAccount, sink: EventSink, watch: PollingWatch) -> AsyncGenerator[None]:
-        updater = Updater(bot, IngestQueue(sink, me, self._log, self._answer_button))
+    async def _polling(
+        self, bot: PollingBot, me: BotAccount, sink: EventSink, watch: PollingWatch
+    ) -> AsyncGenerator[None]:
+        queue = IngestQueue(sink, me, self._log, self._answer_button)
+        bot.on_updates(queue.begin)
+        updater = Updater(bot, queue)
         await updater.initialize()
         before = asyncio.all_tasks()
         polling: list[asyncio.Task[object]] = []
@@ -216,9 +220,10 @@ class TelegramAdapter:
                 task.add_done_callback(watch.died)
             yield
         finally:
+            bot.on_updates(lambda updates: None)  # what the last request brings is not confirmed
             await _stop(updater, polling)
 
-    def _make_bot(self, watch: PollingWatch) -> ApiBot:
+    def _make_bot(self, watch: PollingWatch) -> PollingBot:
         return PollingBot(
             self._token,
             PollingRequest(self._make_request(), watch.answered, self._log),

@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -14,6 +15,7 @@ from telegram.request import BaseRequest
 from adapters.telegram.events import BotAccount, events_of
 from adapters.telegram.sending import ProgressKind
 from bot.core.errors import PlatformError, StatementError, StoreError
+from bot.core.events import Incoming
 from bot.core.ports import Alarm, Clock, EventSink, Log
 
 SILENT_MS = 90_000
@@ -131,20 +133,62 @@ class IngestQueue(asyncio.Queue[object]):
         self._me = me
         self._log = log
         self._after = after
-        self._failing, self._failed = 0, 0
+        self._failed: Counter[int] = Counter()
+        self._storing: dict[int, asyncio.Task[None]] = {}
+
+    def begin(self, updates: Sequence[Update]) -> None:
+        """Begin to store what one poll brought: the messages of different chats beside each other, all else in order."""
+        self._end()
+        last: dict[str, asyncio.Task[None]] = {}
+        for update in updates:
+            incomings = self._read(update)
+            places = {incoming.place.external_id for incoming in incomings if incoming.kind == "message"}
+            if len(places) == 1 and len(incomings) == 1:
+                (place,) = places
+                before = last.get(place) or last.get("")
+                task = asyncio.create_task(self._store_all(update, incomings, [before] if before else []))
+                last[place] = task
+            else:
+                task = asyncio.create_task(self._store_all(update, incomings, [*last.values()]))
+                last = {"": task}
+            # Whether it failed is seen where it is waited for; of those after it nobody asks.
+            task.add_done_callback(lambda done: done.cancelled() or done.exception())
+            self._storing[update.update_id] = task
 
     async def put(self, item: object) -> None:
-        """Bring an update to the sink; NetworkError or RetryAfter when it is not stored and shall come again."""
+        """Return when the update is stored; NetworkError or RetryAfter when it is not and shall come again."""
         if not isinstance(item, Update):
             return
+        if item.update_id not in self._storing:
+            self.begin((item,))
         try:
-            incomings = events_of(item, self._me)
-        except Exception as error:  # noqa: BLE001 - an update that cannot be read must not stop the others
-            self._skip(item.update_id, error)
-            return
-        for incoming in incomings:
-            await self._store(item.update_id, self._sink.accept(incoming))
+            await self._storing.pop(item.update_id)
+        except BaseException:
+            self._end()  # they come again with this one
+            raise
         self._after(item)
+
+    def _end(self) -> None:
+        for task in self._storing.values():
+            task.cancel()
+        self._storing.clear()
+
+    def _read(self, update: Update) -> tuple[Incoming, ...]:
+        try:
+            return events_of(update, self._me)
+        except Exception as error:  # noqa: BLE001 - an update that cannot be read must not stop the others
+            self._skip(update.update_id, error)
+            return ()
+
+    async def _store_all(
+        self, update: Update, incomings: tuple[Incoming, ...], before: list[asyncio.Task[None]]
+    ) -> None:
+        if before:
+            await asyncio.wait(before)
+        if any(task.cancelled() or task.exception() for task in before):
+            raise NetworkError(f"update {update.update_id} not stored: one before it was not")
+        for incoming in incomings:
+            await self._store(update.update_id, self._sink.accept(incoming))
 
     async def _store(self, update_id: int, accepting: Awaitable[bool]) -> None:
         try:
@@ -156,16 +200,17 @@ class IngestQueue(asyncio.Queue[object]):
                 raise RetryAfter(STORE_WAIT_S) from error
             if isinstance(error, OSError):
                 raise NetworkError(f"update {update_id} not stored: {type(error).__name__}: {error}") from error
-            self._failed = self._failed + 1 if self._failing == update_id else 1
-            self._failing = update_id
-            if self._failed >= STORE_TRIES:
+            self._failed[update_id] += 1
+            if self._failed[update_id] >= STORE_TRIES:
                 self._skip(update_id, error)
                 return
             raise NetworkError(f"update {update_id} not stored: {type(error).__name__}") from error
         if not stored:
             raise NetworkError(f"update {update_id} not stored")
+        self._failed.pop(update_id, None)
 
     def _skip(self, update_id: int, error: Exception) -> None:
+        self._failed.pop(update_id, None)
         self._log.error("telegram_update_skipped", update=update_id, error=type(error).__name__)
 
 
@@ -214,9 +259,19 @@ class PollingBot(ExtBot[ProgressKind]):
     def __init__(self, token: str, polling: PollingRequest, **settings: Any) -> None:
         super().__init__(token, get_updates_request=polling, **settings)
         self._polling = polling
+        self._brought: Callable[[Sequence[Update]], None] = lambda updates: None
+
+    def on_updates(self, brought: Callable[[Sequence[Update]], None]) -> None:
+        """Have `brought` called with what each poll brings, before the library hands it on one by one."""
+        self._brought = brought
 
     async def get_updates(self, *args: Any, **kwargs: Any) -> tuple[Update, ...]:
         """As the library's; what it cannot read is told and left out."""
+        updates = await self._read_updates(*args, **kwargs)
+        self._brought(updates)
+        return updates
+
+    async def _read_updates(self, *args: Any, **kwargs: Any) -> tuple[Update, ...]:
         try:
             return await super().get_updates(*args, **kwargs)
         except TelegramError:

@@ -85,7 +85,7 @@ class Dialect:
         style, every = self.capabilities.marks, request.prompt.messages
         if not self.capabilities.keep_reasoning:
             # What another model thought is none of this one's fields.
-            every = tuple(replace(message, reasoning="") for message in every)
+            every = tuple(replace(message, reasoning="") if message.reasoning else message for message in every)
         if style == "none":
             sent = [message.wire() for message in every]
         else:
