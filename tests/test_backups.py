@@ -17,7 +17,7 @@ from tests.carrying import ANN, BOB, fill, in_installation
 from tests.conftest import NewWorld
 from tests.kill_data import kill_in
 from tests.peek import Other
-from tests.storing import drop, holding, ids, keep, look, sound
+from tests.storing import NOW, drop, holding, ids, keep, look, sound
 from tests.world import World
 
 TEXTS = "SELECT text FROM memory WHERE disabled_at IS NULL ORDER BY id"
@@ -145,6 +145,28 @@ def test_who_was_erased_is_erased_again_even_with_the_present_file_damaged(tmp_p
     assert (again.code, later.code) == (0, 0)
     assert nuan(tmp_path, "restore", str(tmp_path / "later.db")).code == 0
     assert ("我又来了",) in look(tmp_path, TEXTS), "who came back after the erasure stays"
+
+
+def test_what_was_said_otherwise_and_then_forgotten_stays_forgotten_with_the_present_file_damaged(
+    tmp_path: Path,
+) -> None:
+    async def told(store: Store) -> None:
+        number.append(await keep(store, "门禁码是4711"))
+
+    async def forgotten(store: Store) -> None:
+        assert await store.memories.reword(number[0], "门禁码写在门后", NOW) == "done"
+        await forget_all_of(store, "门后")
+
+    number: list[int] = []
+    in_installation(tmp_path, fill)
+    in_installation(tmp_path, told)
+    assert nuan(tmp_path, "backup").code == 0
+    in_installation(tmp_path, forgotten)
+    (tmp_path / DATABASE).write_bytes(b"not a database" * 1000)
+    assert nuan(tmp_path, "restore", copies(tmp_path)[0].name).code == 0
+    texts = look(tmp_path, TEXTS)
+    assert ("门禁码是4711",) not in texts
+    assert texts != []
 
 
 def test_what_cannot_be_restored_is_refused_and_nothing_changes(tmp_path: Path) -> None:

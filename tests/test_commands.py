@@ -130,6 +130,7 @@ async def test_a_forwarded_command_is_not_carried_out(world: World) -> None:
     await world.say(".ai off", forwarded=True)
     await world.say("你好")
     assert world.replies == ["好的", "好的"]
+    assert ".ai off" in world.prompts[0][-1].content, "it is told as what was forwarded"
 
 
 async def test_an_unknown_command_is_named(world: World) -> None:

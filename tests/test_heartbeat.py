@@ -48,6 +48,18 @@ async def test_after_a_day_of_silence_there_is_one_message(new_world: NewWorld) 
     assert [line["why"] for line in world.log.named("turn")] == ["dm", "heartbeat"]
 
 
+@pytest.mark.parametrize("background", [{"on": False}, {"sources": ["digest"]}])
+async def test_where_nothing_may_call_in_the_background_nothing_is_written_first(
+    new_world: NewWorld, background: dict[str, object]
+) -> None:
+    world = await new_world(heartbeat=ON, background=background)
+    writes(world)
+    await world.say("明天要面试")
+    await world.wait(2 * DAY_S)
+    assert firsts(world) == []
+    assert world.replies == ["好的"]
+
+
 async def test_an_answer_to_it_goes_on_in_the_same_log(new_world: NewWorld) -> None:
     world = await new_world(heartbeat=ON)
     writes(world)

@@ -189,6 +189,9 @@ async def test_the_owner_is_the_owner_on_the_linked_account_too(nuan: World) -> 
 
 async def test_nobody_becomes_the_owner_by_a_code_that_the_owner_was_given(nuan: World) -> None:
     code = await link_code(nuan)
+    before = len(nuan.replies)
+    await nuan.say(f".ai link {code}")
+    assert len(nuan.replies) == before + 1, "the giver is asked nothing"
     for text in (code, f"/start {code}", f".ai link {code}", f".ai link yes {code}"):
         await nuan.say(text)
         await nuan.say(f".ai link yes {code}", "阿明", platform="telegram")

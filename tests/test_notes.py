@@ -203,6 +203,19 @@ async def test_no_path_leads_out_of_the_notes(world: World, path: str) -> None:
     assert await world.app._services.notes.read(dm(world), "notes/x.md", 10**9, 10**9) is None
 
 
+async def test_a_folder_that_became_a_link_is_followed_no_more(
+    world: World, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    await world.say("你好")
+    put(world, "notes/away/x.md", HERB)
+    await look(world)
+    assert await world.app._services.notes.read(dm(world), "notes/away/x.md") is not None
+    outside = tmp_path_factory.mktemp("outside") / "away"
+    (world.folder / "notes/away").rename(outside)
+    (world.folder / "notes/away").symlink_to(outside)
+    assert await world.app._services.notes.read(dm(world), "notes/away/x.md") is None
+
+
 async def test_a_file_that_changed_since_it_was_read_is_not_shown(world: World) -> None:
     await world.say("小暖，你好", group="花友会")
     garden = group(world, "花友会")

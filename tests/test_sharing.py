@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from tests.test_consent import uses
 from tests.world import World
 
 GROUP = "闲聊"
@@ -32,6 +33,17 @@ async def test_a_shared_one_is_known_wherever_its_owner_speaks(world: World) -> 
     assert FACT in prompt(world)
     await world.say(".ai mem share #1")
     assert world.replies[-1] == "#1 本来就在哪里都算"
+
+
+async def test_what_is_kept_in_a_group_by_a_wish_or_by_a_tool_is_told_in_no_other(world: World) -> None:
+    await world.say(f"小暖，记住{FACT}", group=GROUP)
+    uses(world, "remember", text="我住在临江路")
+    await world.say("小暖，我住在临江路，以后寄东西往那儿寄", group=GROUP)
+    world.model.script = lambda request: "好的"
+    await world.say("小暖，花生酥我能吃吗，我家在哪条路", group=GROUP)
+    assert [fact in prompt(world) for fact in (FACT, "临江路")] == [True, True]
+    await world.say("小暖，花生酥我能吃吗，我家在哪条路", group="别处")
+    assert [fact in prompt(world) for fact in (FACT, "临江路")] == [False, False]
 
 
 async def test_where_its_owner_does_not_speak_nobody_hears_it(world: World) -> None:

@@ -122,6 +122,22 @@ async def test_whatever_breaks_the_storing_of_one_update_polling_goes_on_with_th
     assert sink.texts == ["坏"], "what nothing is wrong with waits for the disk"
 
 
+class Refusing(RecordingSink):
+    """Stores nothing."""
+
+    async def accept(self, incoming: Incoming) -> bool:
+        """It shall come again."""
+        return False
+
+
+async def test_an_update_that_is_not_stored_is_asked_for_again() -> None:
+    message = {"message_id": 1, "date": 1, "text": "好", "chat": {"id": 1, "type": "private"}}
+    who = {"id": 1, "is_bot": False, "first_name": "Ann"}
+    queue = IngestQueue(Refusing(), BotAccount(99, "nuan_bot", (), "暖"), Lines(), lambda update: None)
+    with pytest.raises(NetworkError):
+        await queue.put(Update(1, Message.de_json({**message, "from": who}, None)))
+
+
 async def test_a_refused_token_is_final_and_shown_nowhere(server: FakeTelegram) -> None:
     server.faults.add("getMe", Fault("unauthorized"))
     async with stage(server) as on:

@@ -187,11 +187,12 @@ def merges(
 ) -> tuple[Merge, ...]:
     """What a person asks to keep takes in what was only found; anything else goes into the likest older one, if any.
 
+    `near` are memories of the same owner in the same place (`near_memories` in store/supersession.py).
     What somebody asked to keep, or protects, never changes its words: the same found again proves it, and what
     contradicts it stands for itself. What holds a slot only proves what says the same of that slot. A model that
     `judged` says itself which value took another's place: a second flat, or a second debt, is none.
     """
-    found = [(memory, compare(new.text, memory.text, names)) for memory in near if _together(new, memory)]
+    found = [(memory, compare(new.text, memory.text, names)) for memory in near]
     if new.asked:
         return tuple(
             Merge(memory, "outdo" if seen.conflict else "absorb")
@@ -205,17 +206,6 @@ def merges(
         if done is not None and (done.how == "evidence" or not new.slot):
             return (done,)
     return ()
-
-
-def _together(new: NewMemory, memory: Memory) -> bool:
-    """Whether both are one owner's, for the same eyes; in a chat of the same chat."""
-    return (
-        memory.owner_id == new.owner_id
-        and memory.visibility == new.visibility
-        and (new.visibility != "chat" or memory.chat_id == new.chat_id)
-        and not memory.is_name
-        and memory.disabled_at is None
-    )
 
 
 def _into_kept(new: NewMemory, memory: Memory, seen: Comparison) -> Merge | None:

@@ -236,11 +236,9 @@ def near_memories(tx: Tx, new: NewMemory) -> tuple[Memory, ...]:
         scope_of(new.visibility, new.owner_id, new.chat_id),
         [*related, *terms][:MOST_TERMS],
         "memory.disabled_at IS NULL AND memory.former_at IS NULL AND memory.owner_id IS NOT DISTINCT FROM ? "
-        f"AND memory.visibility = ? AND NOT {IS_NAME} AND (memory.visibility <> 'chat' OR memory.chat_id = ?) "
+        f"AND NOT {IS_NAME} "
         "AND NOT EXISTS (SELECT 1 FROM merged WHERE memory_id = memory.id AND undone_at IS NOT NULL)",
         new.owner_id,
-        new.visibility,
-        new.chat_id,
         limit=MOST_NEAR,
     )
 
