@@ -17,7 +17,8 @@ from tests.carrying import ANN, BOB, fill, in_installation
 from tests.conftest import NewWorld
 from tests.kill_data import kill_in
 from tests.peek import Other
-from tests.storing import NOW, drop, holding, ids, keep, look, sound
+from tests.storing import drop, holding, ids, keep, look, sound
+from tests.test_changes import happens
 from tests.world import World
 
 TEXTS = "SELECT text FROM memory WHERE disabled_at IS NULL ORDER BY id"
@@ -147,26 +148,19 @@ def test_who_was_erased_is_erased_again_even_with_the_present_file_damaged(tmp_p
     assert ("我又来了",) in look(tmp_path, TEXTS), "who came back after the erasure stays"
 
 
-def test_what_was_said_otherwise_and_then_forgotten_stays_forgotten_with_the_present_file_damaged(
-    tmp_path: Path,
-) -> None:
-    async def told(store: Store) -> None:
-        number.append(await keep(store, "门禁码是4711"))
-
-    async def forgotten(store: Store) -> None:
-        assert await store.memories.reword(number[0], "门禁码写在门后", NOW) == "done"
-        await forget_all_of(store, "门后")
-
-    number: list[int] = []
-    in_installation(tmp_path, fill)
-    in_installation(tmp_path, told)
-    assert nuan(tmp_path, "backup").code == 0
-    in_installation(tmp_path, forgotten)
-    (tmp_path / DATABASE).write_bytes(b"not a database" * 1000)
-    assert nuan(tmp_path, "restore", copies(tmp_path)[0].name).code == 0
-    texts = look(tmp_path, TEXTS)
-    assert ("门禁码是4711",) not in texts
-    assert texts != []
+async def test_what_was_edited_and_then_forgotten_stays_so_with_the_present_file_damaged(new_world: NewWorld) -> None:
+    world = await new_world()
+    await world.say("记住门禁码是4711", external_id="m1")
+    await world.say("记住我喜欢绿茶")
+    assert (await nuan_in_thread(world, "backup")).code == 0
+    await happens(world, "edit", "m1", "记住门禁码写在门后")
+    await world.say("忘记门禁码写在门后")
+    assert "忘" in world.replies[-1]
+    await world.close()
+    (world.folder / DATABASE).write_bytes(b"not a database" * 1000)
+    assert (await nuan_in_thread(world, "restore", copies(world.folder)[0].name)).code == 0
+    await world.open()
+    assert [text for (text,) in look(world.folder, TEXTS)] == ["我喜欢绿茶"]
 
 
 def test_what_cannot_be_restored_is_refused_and_nothing_changes(tmp_path: Path) -> None:
