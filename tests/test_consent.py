@@ -574,14 +574,6 @@ async def test_what_is_not_to_be_kept_no_tool_keeps(world: World, fact: str, wis
     assert memories(world) == []
 
 
-async def test_what_was_set_aside_before_no_tool_keeps_with_the_next_wish(world: World) -> None:
-    await world.say("我上个月去见了阿杰")
-    await world.say("刚才那句别记")
-    uses(world, "remember", text="我上个月去见了阿杰")
-    await world.say("记住我这周要早睡。你觉得阿杰怎么样？")
-    assert memories(world) == ["我这周要早睡"]
-
-
 async def test_what_was_forgotten_is_kept_again_only_when_it_is_asked(world: World) -> None:
     await world.say("记住我住在上海徐汇")
     await world.say("忘记我住在上海徐汇")

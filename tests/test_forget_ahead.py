@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.fakes.model import calls
+from tests.test_consent import memories, uses
 from tests.world import World
 
 SECRET, LATER = "我上个月去见了阿杰，没跟柏翰讲", "今天天气真好啊，陪我聊聊天吧，最近过得怎么样"
@@ -118,3 +119,11 @@ async def test_taken_back_it_takes_back_what_was_answered_too(world: World) -> N
     world.model.script = lambda request: "好的"
     assert [row[0] for row in world.rows("SELECT off_record FROM event WHERE text LIKE '%橘子汽水%'")] == [0]
     assert "橘子汽水" in await told_later(world)
+
+
+async def test_what_was_set_aside_before_no_tool_keeps_with_the_next_wish(world: World) -> None:
+    await world.say("我上个月去见了阿杰")
+    await world.say("刚才那句别记")
+    uses(world, "remember", text="我上个月去见了阿杰")
+    await world.say("记住我这周要早睡。你觉得阿杰怎么样？")
+    assert memories(world) == ["我这周要早睡"]
