@@ -124,6 +124,27 @@ async def test_what_the_installation_cannot_read_is_left_to_a_model_that_judges_
 
 
 @pytest.mark.parametrize(
+    ("line", "when", "title"),
+    [
+        (
+            "We leave on Wednesday the 17th. The pies have to thaw the night before, so remind me Tuesday at 9pm to do so.",
+            "2026-06-16T21:00",
+            "take the pies out",
+        ),
+        ("every tues 6am gym. yes AM. remind me or ill chicken out", "2026-06-16T06:00", "gym"),
+    ],
+)
+async def test_of_what_says_more_than_a_request_a_model_judges_the_task_and_the_day(
+    world: World, line: str, when: str, title: str
+) -> None:
+    world.model.digests = True
+    uses(world, "remind", text=title, when=when)
+    await world.say(line)
+    rows = world.rows("SELECT text, datetime(due_at / 1000 + 28800, 'unixepoch') FROM reminder")
+    assert [(row[0], str(row[1])[:16]) for row in rows] == [(title, when.replace("T", " "))]
+
+
+@pytest.mark.parametrize(
     ("said", "when", "due"),
     [
         ("下周三那个体检你可别忘了叫上我啊，下午三点", "2026-06-17T15:00", "2026-06-17 15:00"),

@@ -65,6 +65,11 @@ NO_WISH = ReminderWish("cancel", "")
 _HOLE = re.compile(r"^的|(?:[是在于到]|\b(?:is|are|on|at|in))$")
 """Where its time was, a title cannot stand without it."""
 
+MOST_CLAUSES, LEAST_CLAUSE = 2, 4
+"""Clauses of a request that is set as it is read, and from how many characters on a clause counts."""
+
+_CLAUSES = re.compile(r"[,，。;；!！?？\n~～…]+|\.(?!\d)|(?<=[㐀-鿿])\s+|\s+(?=[㐀-鿿])")
+
 _PIECES = re.compile(r"[^,，。;；!！?？\n]+[,，。;；!！?？\n]*")
 
 
@@ -95,6 +100,11 @@ class RequestOutcome:
 
 NOT_HEARD = RequestOutcome(False)
 """What no grammar of reminders read."""
+
+
+def says_more(text: str) -> bool:
+    """Whether a message says more than a request is: what of it is the task, and which time is meant, is a judgement."""
+    return sum(len(piece) >= LEAST_CLAUSE for piece in _CLAUSES.split(text.strip())) > MOST_CLAUSES
 
 
 def next_time(reminder: Reminder, zone: str, after: int, words: Texts, log: Log) -> int | None:
@@ -164,7 +174,7 @@ class ReminderService:
             found = await self._timed(at, found)
             made = [self._made(at, wish) for wish in found]
             bare = at.chat.kind == "group" and any(not wish.task for wish in found)  # what it is of stands in the talk
-            if judges and (bare or len(found) > 1 or any(_left(each) for each in made)):
+            if judges and (bare or len(found) > 1 or says_more(event.text) or any(_left(each) for each in made)):
                 return RequestOutcome(False, cued=True)
             if rest := found[-1].rest or kept:
                 receipt = await self._plain(at, found, "words")

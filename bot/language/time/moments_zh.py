@@ -24,7 +24,7 @@ from bot.text.catalogue import LazyPattern
 
 _ONE_UNIT = LazyPattern(
     rf"(?P<n>\d+(?:\.\d+)?|半|{ZH})个?\s?(?P<half>半)?"
-    r"(?P<unit>小时|钟头|(?<=个)钟|分钟|分|秒钟|秒|刻钟|天|日|周|星期|礼拜|月|年|min|hour|hr)(?P<more>半)?"
+    r"(?P<unit>小时|钟头|(?<=[个半])钟|分钟|分|秒钟|秒|刻钟|天|日|周|星期|礼拜|月|年|min|hour|hr)(?P<more>半)?"
 )
 _MS = {
     "小时": HOUR_MS,
@@ -66,7 +66,7 @@ _OVER = LazyPattern(
     + ZH
     + r"(?:个小时|小时|分钟|天|周|个月|年)[以之]?前(?!提|叫)"
 )
-_UNIT = rf"(?:\d+(?:\.\d+)?|{ZH}|半)(?:个?半?(?:小时|钟头|分钟|分|秒钟|秒|刻钟|(?<=个)钟|天|日|周|星期|礼拜|(?<=个)月|年)半?|\s?(?:min|hour|hr)s?)"
+_UNIT = rf"(?:(?<![\d一二三四五六七八九十两])个半(?:小时|钟头?)|(?:\d+(?:\.\d+)?|{ZH}|半)(?:个?半?(?:小时|钟头|分钟|分|秒钟|秒|刻钟|(?<=个)钟|天|日|周|星期|礼拜|(?<=个)月|年)半?|\s?(?:min|hour|hr)s?))"
 _DELAY = LazyPattern(
     rf"(?:再?过|再等|再|还有|还剩)(?P<a>(?:{_UNIT})(?:零|又)?(?:{_UNIT})*)(?:以后|之后|过后|后)?|"
     rf"(?P<b>(?:{_UNIT})(?:零|又)?(?:{_UNIT})*)\s?(?:以后|之后|过后|后)(?!天)(?:的?(?:这个?时候|此时|同一时间|这个点儿?)|的(?:今|同一)天)?"
@@ -129,7 +129,7 @@ _FEAST = LazyPattern("(?P<feast>" + "|".join(FEASTS_ZH) + "|圣诞(?!老|树|礼
 _HOUR = r"(?P<h>\d{1,2}|[零〇一二三四五六七八九十两]{1,3})"
 _LESS = r"(?:差(?P<less>一刻|\d{1,2}|[一二三四五六七八九十]{1,3})分?钟?)?"
 _MINUTE = (
-    r"(?:(?P<half>半)|(?P<quarter>[一二三123])刻|差(?P<less2>一刻|\d{1,2}|[一二三四五六七八九十]{1,3})分?|"
+    r"(?:(?P<half>半)|(?P<quarter>[一二三123])刻|(?P<fives>1[01]|[1-9]|十一?|[一二三四五六七八九])个字|差(?P<less2>一刻|\d{1,2}|[一二三四五六七八九十]{1,3})分?|"
     r"(?:过)?(?P<m>\d{1,2}(?=分)|\d{2}(?!\d)|[二三四五六七八九]?十[一二三四五六七八九]?|[零〇][一二三四五六七八九]|[一二三四五六七八九](?=分))"
     r"(?:分(?!钟[后以之]))?(?!个|人|块|元))?"
 )
@@ -151,7 +151,7 @@ _ODD = LazyPattern(r"(?<!周)(?<!期)(?<!拜)[一二三四五六七八九两][�
 def delay_of(body: str) -> Delay | None:
     """The length; None where it is no whole number of days or months."""
     ms, days, months = 0.0, 0, 0
-    for match in _ONE_UNIT.finditer(body):
+    for match in _ONE_UNIT.finditer(re.sub("^个半", "一个半", body)):
         unit = match["unit"]
         number = 0.5 if match["n"] == "半" else float(match["n"]) if "." in match["n"] else float(count_zh(match["n"]))
         number += 0.5 * bool(match["half"] or match["more"])
@@ -346,6 +346,8 @@ def _clocks(reading: Reading) -> None:
             minute = 30
         elif match["quarter"]:
             minute = 15 * count_zh(match["quarter"])
+        elif match["fives"]:
+            minute = 5 * count_zh(match["fives"])  # 三个字 is where a clock says three
         elif match["m"]:
             minute = count_zh(match["m"])
         if less:
