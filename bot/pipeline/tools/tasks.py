@@ -63,6 +63,8 @@ MOST_OPEN = 100
 NUMBER_CHARS, TEXT_CHARS, LIST_CHARS = 20, 40, 400
 """Characters of a number, of a promise that an answer names, and of all that a refusal names."""
 
+_HOUR_AND_MINUTE = re.compile(r"\d{1,2}[:：.]\d\d")
+
 _ASIDE = re.compile(r"[(（][^()（）]*[)）]")
 """下星期二（3/16）: the same day once more."""
 
@@ -479,7 +481,8 @@ def _pieces(text: str) -> list[str]:
 
 def _figures_stand(due: datetime, said: tuple[Event, ...]) -> bool:
     """Whether the figures of an hour stand in these lines, also where no grammar reads them: 五点九(即係5:45)."""
-    told = numbers(folded_plain("\n".join(line.text for line in said)), all_of_them=True)
+    heard = folded_plain("\n".join(line.text for line in said))
+    told = numbers(heard if due.minute else _HOUR_AND_MINUTE.sub(" ", heard), all_of_them=True)
     return not told.isdisjoint({str(due.hour), str(due.hour % 12 or 12)}) and (
         not due.minute or str(due.minute) in told
     )
