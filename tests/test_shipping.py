@@ -1,11 +1,14 @@
 """What is shipped: the wheel's files, what deploy/ relies on, and a database that is newer than this nuan."""
 
+import ast
 import asyncio
 import re
 import shutil
 import sqlite3
+import sys
 import tomllib
 from contextlib import closing
+from importlib.metadata import metadata, packages_distributions
 from pathlib import Path
 
 import pytest
@@ -21,6 +24,9 @@ from tests.source import ROOT
 
 DEPLOY = ROOT / "deploy"
 INSIDE = "bot/_resources"
+OURS = ("bot", "adapters", "tests", "docs")
+RUNTIME = ("telegram", "discord", "mcp", "metrics", "web")
+"""Extras that an operator chooses from; the image has them all."""
 APART = ("bench", "docs", "pictures")
 """Extras that neither nuan nor its tests need."""
 
@@ -82,13 +88,14 @@ def test_the_image_takes_only_what_it_needs_and_runs_as_nobody_s_root() -> None:
     assert all((ROOT / name).exists() for name in copied)
     assert re.findall(r"^USER (\S+)$", said, re.MULTILINE) == ["10001:10001"]
     assert len(re.findall(r"^VOLUME ", said, re.MULTILINE)) == 1
-    assert "-c constraints.txt" in said
+    installs = re.findall(r"pip (?:install|wheel) .*", said.replace("\\\n", " "))
+    assert all("--require-hashes" in each or "--no-index" in each for part in installs for each in part.split("&&"))
 
 
 def test_the_image_names_extras_keys_and_the_health_page_as_they_are(tmp_path: Path) -> None:
     said = (DEPLOY / "Dockerfile").read_text("utf-8")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    extras = set(re.findall(r"'\.\[(.+)\]'", said)[0].split(","))
+    extras = set(re.findall(r"'nuan\[(.+)\]'", said)[0].split(","))
     assert extras == set(project["optional-dependencies"]) - {"dev", *APART}
     compose = (DEPLOY / "compose.yaml").read_text("utf-8")
     named = dict(re.findall(r"(NUAN_\w+)(?:=|: )\"?([\w.]+)", said + compose))
@@ -125,6 +132,41 @@ def test_every_version_is_bounded_and_every_file_has_its_hash() -> None:
     assert exact.keys() - {plain(name) for name, _, _ in held} == apart
     assert len(re.findall("^[a-z]", hashed, re.MULTILINE)) == len(held)
     assert "://" not in hashed
+
+
+def imported(folder: Path) -> set[str]:
+    """The packages of others that the files there import, as they are published; an extra that is not there by its name."""
+    published, found = packages_distributions(), set[str]()
+    for path in folder.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            names = [each.name for each in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                names = [node.module]
+            tops = {name.partition(".")[0] for name in names} - sys.stdlib_module_names - set(OURS)
+            found |= {plain(published.get(top, [top])[0]) for top in tops}
+    return found
+
+
+def declared(*extras: str) -> set[str]:
+    """The packages that pyproject.toml names, those of these extras too."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    named = [*project["dependencies"], *(one for extra in extras for one in project["optional-dependencies"][extra])]
+    return {plain(re.split(r"[\[=>]", one)[0]) for one in named}
+
+
+def test_every_package_that_is_imported_is_declared() -> None:
+    assert imported(ROOT / "adapters" / "telegram") <= declared("telegram")
+    assert imported(ROOT / "adapters" / "discord") <= declared("discord")
+    assert imported(ROOT / "bot") | imported(ROOT / "adapters") <= declared(*RUNTIME)
+    assert imported(ROOT / "tests") | imported(ROOT / "docs") <= declared(*RUNTIME, "dev", *APART)
+
+
+def test_the_licence_of_every_package_that_is_declared_is_listed() -> None:
+    listed = (ROOT / "docs" / "operations.md").read_text("utf-8").partition("## Licences")[2]
+    assert {name for name in declared(*RUNTIME) if name not in listed} == set()
+    for name in declared(*RUNTIME):
+        if "LGPL" in (metadata(name)["License-Expression"] or ""):
+            assert f"{name}: LGPL" in listed
 
 
 def plain(name: str) -> str:
