@@ -20,9 +20,15 @@ from bot.text.fold import fold
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
     from prompt_toolkit.input import Input
+    from prompt_toolkit.key_binding import KeyPressEvent
     from prompt_toolkit.output import Output
 
 PLATFORM, USER_ID = "console", "local"
+DRAFT_INTERVAL_MS = 150
+LEAST_COLUMNS = 20
+NOT_FIRST = frozenset("，。！？；：、…）】》」』”’,.!?;:)]}%·")
+"""What begins no line."""
+DIM, PLAIN = "\x1b[2m", "\x1b[0m"
 READ_AHEAD_LINES = 64
 """Lines a pipe may be ahead of the conversation: a long file is not read into memory at once."""
 
@@ -55,6 +61,10 @@ class Terminal(Protocol):
 
     def hint(self, on: bool) -> None:
         """Show or hide that an answer is on its way, where that can be seen."""
+        ...
+
+    async def aside(self, text: str) -> None:
+        """Print a line that is no part of the talk, where only people read."""
         ...
 
     async def used(self) -> bool:
@@ -100,6 +110,9 @@ class PipeTerminal:
     def hint(self, on: bool) -> None:
         """Nothing: a pipe shows only what was said."""
 
+    async def aside(self, text: str) -> None:
+        """Nothing, as with hints."""
+
     async def used(self) -> bool:
         """At once: lines come whole."""
         return True
@@ -112,14 +125,17 @@ class PromptTerminal:
     out: TextIO
     source: "Input"
     prompt: str = "› "
+    stop: str = "停"
+    """What Ctrl-C says while an answer is on its way."""
     display: "Output | None" = None
     _session: "PromptSession[str] | None" = field(default=None, init=False)
+    _draft: str = field(default="", init=False)
     _thinking: bool = field(default=False, init=False)
     _used: bool = field(default=False, init=False)
     _told: asyncio.Event = field(default_factory=asyncio.Event, init=False)
 
     async def lines(self) -> AsyncGenerator[str, None]:
-        """What was typed; Ctrl-D and Ctrl-C end it."""
+        """What was typed; Ctrl-D ends it. Ctrl-C clears the line, else stops the answer, else ends it, too."""
         from prompt_toolkit import PromptSession
         from prompt_toolkit.key_binding import KeyBindings
         from prompt_toolkit.keys import Keys
@@ -128,11 +144,12 @@ class PromptTerminal:
         bindings = KeyBindings()
         # A pasted colour code (ESC[31m) is taken for a mouse, and prompt_toolkit's own reader of mice fails on it.
         bindings.add(Keys.Vt100MouseEvent)(lambda event: None)
+        bindings.add("c-c")(self._interrupt)
         session: PromptSession[str] = PromptSession(
-            self.prompt,
+            lambda: self.prompt if session.app.is_done else self._draft + self.prompt,
             input=self.source,
             output=self.display,
-            rprompt=lambda: "…" if self._thinking else "",
+            rprompt=lambda: "…" if self._thinking and not session.app.is_done else "",
             key_bindings=bindings,
         )
         self._session = session
@@ -146,16 +163,47 @@ class PromptTerminal:
             self._told.set()
 
     async def show(self, text: str) -> None:
-        """Print it above the prompt; done when it is on the screen."""
+        """Print it above the prompt, broken at words; done when it is on the screen."""
         from prompt_toolkit.application import run_in_terminal
 
-        await run_in_terminal(lambda: _write(self.out, text))
+        self._draft = ""
+        await run_in_terminal(lambda: _write(self.out, wrapped(text, self._columns())))
+
+    async def aside(self, text: str) -> None:
+        """Print it dim."""
+        from prompt_toolkit.application import run_in_terminal
+
+        await run_in_terminal(lambda: _write(self.out, f"{DIM}{visible(text)}{PLAIN}\n"))
 
     def hint(self, on: bool) -> None:
         """A … at the right end of the prompt."""
         self._thinking = on
+        if not on:
+            self._draft = ""
+        self._refresh()
+
+    def draft(self, text: str) -> None:
+        """What is being written stands above the prompt: its last lines, as far as there is room."""
+        rows = self._session.app.output.get_size().rows if self._session is not None else 0
+        lines = wrapped(text, self._columns()).split("\n")[-max(1, rows - 4) :]
+        self._draft = "".join(f"{line}\n" for line in lines)
+        self._refresh()
+
+    def _columns(self) -> int:
+        return self._session.app.output.get_size().columns if self._session is not None else 0
+
+    def _refresh(self) -> None:
         if self._session is not None:
             self._session.app.invalidate()
+
+    def _interrupt(self, event: "KeyPressEvent") -> None:
+        if event.app.current_buffer.text:
+            event.app.current_buffer.reset()
+        elif self._thinking:
+            event.app.current_buffer.text = self.stop
+            event.app.current_buffer.validate_and_handle()
+        else:
+            event.app.exit(exception=EOFError)
 
     async def used(self) -> bool:
         """When the first key is typed."""
@@ -192,6 +240,8 @@ class ConsoleAdapter:
 
     platform = PLATFORM
     resends = True
+    draft_interval_ms: int
+    """Only where somebody sees it: a pipe gets whole replies."""
 
     def __init__(
         self,
@@ -203,6 +253,8 @@ class ConsoleAdapter:
         scene: str = "",
     ) -> None:
         self._terminal = terminal
+        if isinstance(terminal, PromptTerminal):
+            self.draft_interval_ms = DRAFT_INTERVAL_MS
         self.awaits = isinstance(terminal, PipeTerminal)
         self._user = Sender(PLATFORM, USER_ID, clean_name(user))
         self._prefix = prefix
@@ -236,6 +288,13 @@ class ConsoleAdapter:
         """Print one message, its control characters made visible; OSError when nobody reads any more."""
         await self._terminal.show(f"{self._prefix}{visible(outgoing.text)}\n")
         return (str(outgoing.outbox_id),)
+
+    async def draft(self, outgoing: Outgoing) -> bool:
+        """Show what is being written, on a terminal only."""
+        if not isinstance(self._terminal, PromptTerminal):
+            return False
+        self._terminal.draft(f"{self._prefix}{visible(outgoing.text)}")
+        return True
 
     def typing(self, external_chat_id: str, on: bool) -> None:
         """Show or hide …, on a terminal only."""
@@ -277,6 +336,35 @@ def split_speaker(line: str) -> tuple[str, str]:
 def visible(text: str) -> str:
     """The text without anything that could steer a terminal: escape sequences show as ␛, line breaks stay."""
     return text.replace("\r\n", "\n").translate(_VISIBLE)
+
+
+def wrapped(text: str, columns: int) -> str:
+    """The text in lines that a terminal of so many columns does not break: at blanks, and between Chinese characters."""
+    if columns < LEAST_COLUMNS:
+        return text
+    lines: list[str] = []
+    for line in text.split("\n"):
+        rest = line
+        while (cut := _fitting(rest, columns - 1)) < len(rest):
+            lines.append(rest[:cut].rstrip())
+            rest = rest[cut:].lstrip(" ")
+        lines.append(rest)
+    return "\n".join(lines)
+
+
+def _fitting(line: str, columns: int) -> int:
+    """How much of a line to put into so many columns."""
+    from prompt_toolkit.utils import get_cwidth
+
+    used = last = 0
+    for at, char in enumerate(line):
+        width = get_cwidth(char)
+        if at and char not in NOT_FIRST and (width > 1 or get_cwidth(line[at - 1]) > 1 or line[at - 1] == " "):
+            last = at
+        used += width
+        if used > columns:
+            return last or at
+    return len(line)
 
 
 def _feed(fd: int, put: Callable[[str | None], bool]) -> None:

@@ -12,12 +12,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from prompt_toolkit.application import create_app_session
+from prompt_toolkit.data_structures import Size
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
+from prompt_toolkit.output.vt100 import Vt100_Output
 
-from adapters.console import ConsoleAdapter, PipeTerminal, PromptTerminal, open_terminal, split_speaker, visible
+from adapters.console import (
+    ConsoleAdapter,
+    PipeTerminal,
+    PromptTerminal,
+    open_terminal,
+    split_speaker,
+    visible,
+    wrapped,
+)
 from bot.core.errors import StoreError
 from bot.core.events import Incoming, Outgoing, Place, Sender
+from bot.core.ports import Drafts, implements
 from tests.tables import all_cases
 
 NAMES = ("小暖", "nuan")
@@ -70,6 +81,9 @@ class Script:
 
     def hint(self, on: bool) -> None:
         self.hints.append(on)
+
+    async def aside(self, text: str) -> None:
+        self.shown.append(text)
 
     async def used(self) -> bool:
         return True
@@ -273,7 +287,7 @@ async def test_a_terminal_takes_a_pasted_text_as_one_message_and_ends_politely(e
         terminal = PromptTerminal(out, keys, display=DummyOutput())
         console = adapter(terminal)
         keys.send_text("你好\r\x1b[200~line one\nline two\x1b[201~\r" + end)
-        console.typing("local", True)
+        console.typing("local", end == "\x04")  # while an answer comes, Ctrl-C stops that
         await console.run(sink)
         await console.send(reply("再见"))
     assert sink.texts == ["你好", "line one\nline two"]
@@ -296,6 +310,60 @@ async def test_a_reply_is_printed_while_someone_is_typing() -> None:
         await running
     assert sink.texts == ["first", "half a line"]
     assert out.getvalue() == "暖 › 在\n"
+
+
+@pytest.mark.parametrize("busy", [False, True])
+async def test_ctrl_c_clears_the_line_or_stops_the_answer_and_ends_only_else(busy: bool) -> None:
+    sink = RecordingSink()
+    with create_pipe_input() as keys, create_app_session(input=keys, output=DummyOutput()):
+        terminal = PromptTerminal(io.StringIO(), keys, display=DummyOutput())
+        keys.send_text("not this\x03but this\r")
+        running = asyncio.create_task(adapter(terminal).run(sink))
+        while not sink.seen:
+            await asyncio.wait((running,), timeout=0.01)
+        terminal.hint(busy)
+        keys.send_text("\x03")
+        if busy:
+            while len(sink.seen) < 2:
+                await asyncio.wait((running,), timeout=0.01)
+            terminal.hint(on=False)
+            keys.send_text("\x03")
+        await running
+    assert sink.texts == ["but this", "停"][: 1 + busy]
+
+
+async def test_what_is_being_written_is_seen_as_it_grows_and_printed_once() -> None:
+    out, screen = io.StringIO(), io.StringIO()
+    shown = Vt100_Output(screen, lambda: Size(rows=24, columns=40), enable_cpr=False)
+    with create_pipe_input() as keys, create_app_session(input=keys, output=shown):
+        console = adapter(PromptTerminal(out, keys, display=shown))
+        running = asyncio.create_task(console.run(RecordingSink()))
+        while not running.done() and "half a sen" not in screen.getvalue():
+            assert await console.draft(reply("half a sen"))
+            await asyncio.wait((running,), timeout=0.01)
+        await console.send(reply("half a sentence"))
+        keys.send_text("\x04")
+        await running
+    assert out.getvalue() == "暖 › half a sentence\n"
+
+
+async def test_a_pipe_gets_whole_replies() -> None:
+    console = adapter(PipeTerminal(0, io.StringIO()))
+    assert not implements(console, Drafts)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("one two three four five six", "one two three four\nfive six"),
+        ("今天下雨，路上滑，出门带伞", "今天下雨，路上滑，\n出门带伞"),
+        ("今天天气真的很好呀，出门", "今天天气真的很好\n呀，出门"),
+        ("a\n\nb", "a\n\nb"),
+        ("x" * 30, f"{'x' * 19}\n{'x' * 11}"),
+    ],
+)
+def test_a_terminal_breaks_lines_at_words(text: str, told: str) -> None:
+    assert wrapped(text, 20) == told
 
 
 def test_two_ends_of_a_terminal_make_an_interactive_one() -> None:

@@ -23,6 +23,7 @@ from dotenv.parser import parse_stream
 from pydantic import ValidationError
 
 from bot.cli.installation import ConfigSource
+from bot.cli.terminal import system_language
 from bot.config.base import is_loopback
 from bot.config.models import ModelServer
 from bot.config.settings import Settings
@@ -350,7 +351,7 @@ def _try(path: Path, data: Path) -> Iterator[str]:
 
 def owner_code(data: Path, env: Mapping[str, str]) -> str:
     """A new code for whoever will be the owner, and what to do with it; OSError where the data folder is no place."""
-    text = partial(catalogue(PromptFiles(None).path, "messages").text, script=_language(env))
+    text = partial(catalogue(PromptFiles(None).path, "messages").text, script=system_language(env))
     return text("init_owner_code", code=leave_owner_code(data, SystemClock().now()))
 
 
@@ -368,7 +369,7 @@ def write_configuration(
 
     ConfigError: the result would not be valid; NuanError: answers end early or are none; OSError: cannot be written.
     """
-    language = _language(env)
+    language = system_language(env)
     text = partial(catalogue(PromptFiles(None).path, "messages").text, script=language)
     dotenv = path.parent / ".env"
     if not path.parent.is_dir() or path.is_dir():
@@ -501,12 +502,6 @@ def _already_set(dotenv: str) -> frozenset[str]:
     return frozenset(
         (found.key or "").upper() for found in parse_stream(io.StringIO(dotenv, newline="")) if found.value
     )
-
-
-def _language(env: Mapping[str, str]) -> str:
-    locale = (env.get("LC_ALL") or env.get("LC_MESSAGES") or env.get("LANG") or "").lower()
-    chinese = "zh-Hant" if re.match("zh[_-](tw|hk|mo|hant)", locale) else "zh-Hans"
-    return chinese if locale.startswith("zh") else "en"
 
 
 def _url(answer: str) -> str | None:

@@ -180,7 +180,9 @@ def chat(
     name: Annotated[
         str, typer.Option("--name", help="How you are called until you say so; bot.owner unless given.")
     ] = "",
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show log lines on standard error.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Show what each reply cost; of a pipe, log lines on standard error.")
+    ] = False,
     config: ConfigOption = None,
     data: DataOption = DATA_FOLDER,
 ) -> None:

@@ -6,12 +6,12 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from adapters.console import ConsoleAdapter, Terminal, open_terminal
+from adapters.console import DIM, PLAIN, ConsoleAdapter, PromptTerminal, Terminal, open_terminal
 from adapters.web import WebAdapter
 from bot.app import App
 from bot.cli.installation import (
@@ -29,7 +29,7 @@ from bot.cli.installation import (
 )
 from bot.cli.mcp import change_handler
 from bot.cli.reload import RESTART_LOG_KEYS, Reloader
-from bot.cli.terminal import resume_collector, stopped_by_sigterm
+from bot.cli.terminal import resume_collector, stopped_by_sigterm, system_language
 from bot.config.settings import MetricsPage, Settings
 from bot.config.sources import settings_shown
 from bot.container import Dependencies
@@ -45,11 +45,15 @@ from bot.pipeline.endpoints import make_pool
 from bot.store.settings import settings_in
 from bot.store.store import DATABASE, Store, open_store
 from bot.text.catalogue import catalogue
+from bot.text.dates import local
 
 if TYPE_CHECKING:
     from bot.ops.prometheus import Metrics
     from bot.web.requests import SiteData
     from bot.web.server import WebServer
+
+USED = {"input": "input_tokens", "cached": "cache_read.input_tokens", "output": "output_tokens"}
+"""The fields of a turn's line in the log, by their names in the text of the terminal."""
 
 RESTART_WEB_KEYS = ("web.on", "web.host", "web.port")
 """What the page was opened with: a change waits for a restart."""
@@ -273,10 +277,21 @@ async def chat(source: ConfigSource, place: Installation, group: str, name: str,
     words, clock, reloader = make_words(place), SystemClock(), Reloader(source, place)
     async with await open_store(place.data, frozenset(settings.bot.owners), settings.allow_list) as store:
         # The folder is ours from here on: before that, its log may belong to another nuan.
-        shown = sys.stderr if verbose else None
-        logs = Logs(place.data / "logs", settings.log, clock.now, configured_secrets(settings), shown)
+        script = settings.bot.language if "language" in settings.bot.model_fields_set else system_language(os.environ)
+        terminal, tasks = open_terminal(sys.stdin, sys.stdout), set[asyncio.Task[None]]()
+        seen = isinstance(terminal, PromptTerminal)
+        if isinstance(terminal, PromptTerminal) and script == "en":
+            terminal.stop = "stop"
+
+        def told(_level: str, event: str, fields: Mapping[str, object]) -> None:
+            if event == "turn":
+                text = words.messages.text("console_cost", script, **cost_of(fields, settings))
+                tasks.add(task := asyncio.create_task(terminal.aside(text)))
+                task.add_done_callback(tasks.discard)
+
+        shown, watch = sys.stderr if verbose and not seen else None, told if verbose and seen else None
+        logs = Logs(place.data / "logs", settings.log, clock.now, configured_secrets(settings), shown, watch)
         with contextlib.closing(logs):
-            terminal = open_terminal(sys.stdin, sys.stdout)
             adapter = ConsoleAdapter(
                 terminal,
                 name or owner_name(settings),
@@ -292,6 +307,10 @@ async def chat(source: ConfigSource, place: Installation, group: str, name: str,
             app = _make_app(place, store, logs, reloader, clock, rename)
             await app.start([adapter])
             resume_collector()
+            if seen:
+                day = f"{local(clock.now(), words.default_tz):%Y-%m-%d}"
+                begin = words.messages.text("console_begin", script, name=settings.bot.names[0], day=day)
+                print(f"{DIM}{begin}{PLAIN}", flush=True)
             reloading = asyncio.create_task(reloader.keep(), name="reload")
             warm = asyncio.create_task(_warm_up(app, terminal), name="warm-up")
             try:
@@ -314,6 +333,13 @@ async def _warm_up(app: App, terminal: Terminal) -> None:
     """While somebody types, so that nobody waits for the prompt."""
     if await terminal.used():
         await preload(app.parts.current.newest, app.parts.clock.now())
+
+
+def cost_of(fields: Mapping[str, object], settings: Settings) -> dict[str, object]:
+    """What one turn used, as the line below its reply says it."""
+    used = {name: fields.get(f"gen_ai.usage.{key}", 0) for name, key in USED.items()}
+    seconds = f"{float(str(fields.get('ms', 0))) / 1000:.1f}"
+    return {**used, "cost": fields.get("cost", 0), "money": settings.budget.currency, "seconds": seconds}
 
 
 def _prefix(settings: Settings) -> str:

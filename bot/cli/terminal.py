@@ -5,11 +5,12 @@ import gc
 import json
 import logging
 import os
+import re
 import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Coroutine, Iterable, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import IntEnum
 from pathlib import Path
@@ -109,6 +110,13 @@ def guard(work: Callable[[], T]) -> T:
         raise SystemExit(ExitCode.FAILED) from None
     except KeyboardInterrupt:
         raise SystemExit(ExitCode.INTERRUPTED) from None
+
+
+def system_language(env: Mapping[str, str]) -> str:
+    """The script that this environment asks for; English where it says none of ours."""
+    locale = (env.get("LC_ALL") or env.get("LC_MESSAGES") or env.get("LANG") or "").lower()
+    chinese = "zh-Hant" if re.match("zh[_-](tw|hk|mo|hant)", locale) else "zh-Hans"
+    return chinese if locale.startswith("zh") else "en"
 
 
 def print_error(text: str) -> None:
