@@ -1,12 +1,18 @@
-"""A headless Chromium from PATH, driven over its debugging protocol: no library, no download. It knows no page."""
+"""A headless Chromium from PATH, or that of Qt where the extra `pictures` is installed, driven over its debugging protocol.
+
+It knows no page."""
 
 import asyncio
 import json
 import os
+import re
 import shutil
 import signal
+import socket
+import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, closing, suppress
+from importlib.util import find_spec
 from pathlib import Path
 
 import aiohttp
@@ -34,12 +40,42 @@ FLAGS = (
     "--window-size=1200,900",
 )
 
+SERVES = re.compile(r"(?:DevTools listening on ws|Remote debugging server started successfully.*http)://([\d.:]+)")
+"""Where both say that they can be driven."""
+
 KEYS = {"Tab": 9, "Enter": 13, "Space": 32}
 
 
-def find_chromium() -> str | None:
-    """The browser on this machine, if there is one."""
-    return next((path for name in NAMES if (path := shutil.which(name))), None)
+QT = """
+import os, sys
+from PyQt6.QtCore import QUrl
+from PyQt6.QtQuick import QQuickWindow, QSGRendererInterface
+from PyQt6.QtWebEngineWidgets import QWebEngineView
+from PyQt6.QtWidgets import QApplication
+QQuickWindow.setGraphicsApi(QSGRendererInterface.GraphicsApi.Software)
+app = QApplication(sys.argv[:1])
+view = QWebEngineView()
+view.resize(1200, 900)
+view.load(QUrl("about:blank"))
+view.show()
+app.exec()
+"""
+"""A window without a screen, whose port for debugging is in its environment."""
+
+
+def find_chromium() -> tuple[str, ...]:
+    """The command of the browser on this machine, () without one."""
+    found = next((path for name in NAMES if (path := shutil.which(name))), None)
+    if found is not None:
+        return (found, *FLAGS)
+    return (sys.executable, "-c", QT) if find_spec("PyQt6") and find_spec("PyQt6.QtWebEngineWidgets") else ()
+
+
+def free_port() -> int:
+    """A port of this machine that nobody listens at."""
+    with closing(socket.socket()) as taken:
+        taken.bind(("127.0.0.1", 0))
+        return int(taken.getsockname()[1])
 
 
 class Tab:
@@ -139,16 +175,20 @@ class Tab:
 
 
 @asynccontextmanager
-async def browser(path: str, folder: Path) -> AsyncIterator[Tab]:
+async def browser(command: tuple[str, ...], folder: Path) -> AsyncIterator[Tab]:
     """A tab of a browser of its own, which is gone afterwards."""
     process = await asyncio.create_subprocess_exec(
-        path,
-        *FLAGS,
-        f"--user-data-dir={folder}",
-        "about:blank",
+        *command,
+        *([f"--user-data-dir={folder}", "about:blank"] if FLAGS[0] in command else []),
         stdout=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.PIPE,
         start_new_session=True,
+        env=os.environ
+        | {
+            "QT_QPA_PLATFORM": "offscreen",
+            "QTWEBENGINE_REMOTE_DEBUGGING": f"127.0.0.1:{free_port()}",
+            "QTWEBENGINE_CHROMIUM_FLAGS": "--no-sandbox --disable-gpu --remote-allow-origins=*",
+        },
     )
     assert process.stderr is not None
     try:
@@ -156,11 +196,11 @@ async def browser(path: str, folder: Path) -> AsyncIterator[Tab]:
         while not address:
             line = (await asyncio.wait_for(process.stderr.readline(), PATIENCE_S)).decode("utf-8", "replace")
             assert line, "the browser did not start"
-            address = line.partition("DevTools listening on ")[2].strip()
+            found = SERVES.search(line)
+            address = found[1] if found is not None else ""
         drain = asyncio.create_task(process.stderr.read())
         async with aiohttp.ClientSession() as session:
-            port = address.split(":")[2].split("/")[0]
-            async with session.get(f"http://127.0.0.1:{port}/json/list") as answer:
+            async with session.get(f"http://{address}/json/list") as answer:
                 pages = [page for page in json.loads(await answer.text()) if page["type"] == "page"]
             socket = await session.ws_connect(pages[0]["webSocketDebuggerUrl"], max_msg_size=0)
             tab = Tab(socket)

@@ -62,7 +62,7 @@ CONTRAST = """
 
 FOCUS = "(() => { const a = document.activeElement; return [a.tagName, a.id || a.getAttribute('href') || '']; })()"
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium in PATH: the web page was not tried in a browser")
+pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no Chromium: the web page was not tried in a browser")
 
 
 async def log_in(tab: Tab, address: str) -> None:
@@ -85,7 +85,7 @@ async def test_the_page_works_in_a_browser(tmp_path: Path) -> None:
         with open_server(WebPage(port=0), tmp_path) as served:
             async with (
                 served.served(page.site._site_data, world.log),
-                browser(str(CHROMIUM), tmp_path / "b") as tab,
+                browser(CHROMIUM, tmp_path / "b") as tab,
             ):
                 await log_in(tab, served.address)
                 await talks_by_keyboard_and_sees_the_reply_grow(tab, served.address, world, model)
