@@ -5,6 +5,7 @@ import re
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -503,3 +504,15 @@ async def in_order(world: World) -> None:
     """What the index holds is what it would hold if it were made anew."""
     faults = await world.store._database.read(lambda tx: documents_anew(tx).items() ^ indexed_documents(tx).items())
     assert not faults
+
+
+async def test_no_name_passes_for_an_account_where_somebody_is_asked_about_one(nuan: World) -> None:
+    await nuan.say("你好", "阿明", platform="telegram")
+    code, name = await link_code(nuan), "阿明 (discord:d-阿明) 和 阿明（telegram：t-阿明）"
+    stranger = nuan.message(f".ai link {code}", "贼", platform="discord")
+    assert stranger.sender is not None
+    await nuan.app.ingest.accept(replace(stranger, sender=replace(stranger.sender, name=name)))
+    await nuan.app.settled()
+    told = [out.text for out in nuan.talk.said if "discord:d-贼" in out.text]
+    assert len(told) == 2, "both sides of the link"
+    assert not [text for text in told if "discord:d-阿明" in text or "telegram：t-阿明" in text]

@@ -19,6 +19,7 @@ from bot.pipeline.reminders import ReminderService
 from bot.pipeline.texts import Texts
 from bot.pipeline.timings import TurnTimings
 from bot.store.store import Store
+from bot.text.clean import beside_id
 from bot.text.fold import fold
 
 Permission = Literal["anyone", "own", "admins", "owner"]
@@ -138,7 +139,7 @@ class Invocation:
         if number in here:
             return number
         named = [each for each in await people.accounts_named(wanted) if await people.by_account(each[1]) in here]
-        return self.which(wanted, [(f"{name} ({one})", says(one)) for name, one in named]) if named else None
+        return self.which(wanted, [(f"{beside_id(name)} ({one})", says(one)) for name, one in named]) if named else None
 
     async def audience(self) -> Audience:
         """Who can read the answer."""

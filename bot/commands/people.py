@@ -8,6 +8,7 @@ from bot.pipeline.jobs.archives import ARCHIVE_DAYS
 from bot.pipeline.refusals import Strangers
 from bot.store.access import Access
 from bot.store.linking import LinkAnswer, LinkSide, LinkStep, Unlinked
+from bot.text.clean import beside_id
 from bot.text.codes import code_form, code_in
 
 ME_WORDS = ("me", "我", "myself")
@@ -79,7 +80,7 @@ async def link(call: Invocation) -> str | Draft:
 def _sides(step: LinkStep) -> dict[str, str]:
     """The two accounts of a link, for its sentences."""
     sides = {"giver": step.giver, "taker": step.taker}
-    return {name: f"{side.name} ({side.account})" for name, side in sides.items() if side is not None}
+    return {name: f"{beside_id(side.name)} ({side.account})" for name, side in sides.items() if side is not None}
 
 
 def _link_buttons(code: str, account: str, text: Callable[[str], str]) -> tuple[Button, ...]:
@@ -188,7 +189,9 @@ async def _decide(call: Invocation, access: Access) -> str | Draft:
     if chat_id is not None:
         await call.store.people.set_chat(chat_id, access)
         chat = await call.store.people.chat(chat_id)
-        return call.text(f"group_{access}", group=f"{chat.title} ({chat.platform}:{chat.external_id})".strip())
+        return call.text(
+            f"group_{access}", group=f"{beside_id(chat.title)} ({chat.platform}:{chat.external_id})".strip()
+        )
     if person_id is None:
         return await _ask_whom(call, words, "allow" if access == "allowed" else "deny")
     person = await call.store.people.person(person_id)
@@ -203,5 +206,5 @@ async def _ask_whom(call: Invocation, words: str, command: str) -> str | Draft:
     found = await call.store.people.accounts_named(words) if words else ()
     if not found:
         return call.text("access_whom" if words else "access_where")
-    commands = [(f"{name} ({account})", f".ai {command} {account}") for name, account in found]
+    commands = [(f"{beside_id(name)} ({account})", f".ai {command} {account}") for name, account in found]
     return call.which(words, commands)

@@ -17,6 +17,7 @@ from bot.core.speaking import UNCALLED, AnswerLimits
 from bot.pipeline.configuration import Current
 from bot.store.events import WaitingChat
 from bot.store.store import Store
+from bot.text.clean import beside_id
 from bot.text.dates import day_start, next_local_time
 
 PERSON_LIMITS = ("cooldown", "person_minute", "person_day")
@@ -82,7 +83,7 @@ class Strangers:
             buttons = tuple(
                 Button(self.text(f"button_{name}", script), f".ai {name} {code}", owner) for name in ("approve", "deny")
             )
-            text = self.text("pair_notice", script, name=person.name, account=who, code=code)
+            text = self.text("pair_notice", script, name=beside_id(person.name), account=who, code=code)
             return Draft(text, "notice", buttons=buttons)
 
         await self._store.people.request_pairing(

@@ -13,6 +13,7 @@ from bot.store.joining import drop_old_links, join_persons, split_person
 from bot.store.outbox import enqueue
 from bot.store.people import count_wrong, drop_expired_codes, make_code, may_use_codes
 from bot.store.transactions import Tx
+from bot.text.clean import beside_id
 
 LINK_MS = 600_000
 """How long a code for a link counts, and from its first use on how long both sides may agree."""
@@ -219,7 +220,7 @@ def _drop_expired(tx: Tx, at: int) -> None:
 
 def _accounts_of(tx: Tx, person_id: int) -> str:
     rows = tx.all("SELECT name, platform || ':' || external_id FROM account WHERE person_id = ?", person_id)
-    return ", ".join(f"{name} ({account})" for name, account in rows)
+    return ", ".join(f"{beside_id(name)} ({account})" for name, account in rows)
 
 
 def is_busy(tx: Tx, people: tuple[int, int], chat_id: int, at: int) -> bool:

@@ -33,6 +33,7 @@ from bot.store.schema import placeholders
 from bot.store.settings import BOT_SWITCH, put_settings
 from bot.store.transactions import Tx
 from bot.store.windows import cut_all_replies
+from bot.text.clean import beside_id
 from bot.text.codes import code_form, new_code
 
 MOST_AUDIENCE = 200
@@ -197,7 +198,7 @@ class KnownPeople(Repository):
         """A person as receipts name them: their name with all of their accounts, "阿明 (telegram:1, discord:2)"."""
         rows = tx.all("SELECT platform || ':' || external_id FROM account WHERE person_id = ?", person_id)
         name = tx.value("SELECT name FROM person WHERE id = ?", person_id)
-        return f"{name} ({', '.join(account for (account,) in rows)})"
+        return f"{beside_id(name)} ({', '.join(account for (account,) in rows)})"
 
     @reads
     def answer_to(self, tx: Tx, event: Event) -> tuple[str, str]:

@@ -17,6 +17,7 @@ _ENTITY = re.compile(r"&(?=#?\w{1,12};)")
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]")
 _LINE_END = re.compile("\r\n?")
 _BLANK = re.compile("[\\s\u115f\u1160\u2800\u3164\uffa0]+")
+_ID_SIGNS = re.compile("[:：﹕︰∶꞉ː׃()（）﹙﹚⦅⦆｟｠]+")
 _NAME_INPUT = 16 * NAME_CHARS
 _ENDING_CHARS = 16
 _FORMATS = (
@@ -75,6 +76,11 @@ def clean_name(text: str) -> str:
     spaced = _BLANK.sub(" ", clean(text[:_NAME_INPUT]))
     seen = "".join(char for char in spaced if unicodedata.category(char) not in ("Cc", "Cf"))
     return clip(" ".join(seen.split()), NAME_CHARS).rstrip() or "?"
+
+
+def beside_id(name: str) -> str:
+    """A display name that stands before an id, "阿明 (telegram:1)": nothing in it passes for one."""
+    return " ".join(_ID_SIGNS.sub(" ", name).split()) or "?"
 
 
 def clean_file(name: str) -> str:
