@@ -114,3 +114,12 @@ async def test_beside_a_nuan_that_answers_elsewhere_everything_can_be_read_and_n
             assert (answer.status, "不能改" in answer.plain) == (409, True), path
         assert (await page.visitor.get("/chat")).status == 409
     assert world.peek.memories("text", "disabled_at") == [("我怕狗", None)]
+
+
+async def test_no_sign_of_a_memory_turns_what_the_page_shows(world: World) -> None:
+    await world.say("记住我怕\u202e狗<b>")
+    async with webbed(world) as page:
+        for path in ("/memories", "/memories/1"):
+            answer = await page.visitor.get(path)
+            assert "我怕狗&lt;b&gt;" in answer.text
+            assert "\u202e" not in answer.text

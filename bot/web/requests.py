@@ -27,6 +27,7 @@ from bot.core.ports import Clock
 from bot.pipeline.texts import Texts
 from bot.store.store import Store
 from bot.text.catalogue import Catalogue
+from bot.text.clean import shown
 from bot.text.dates import local
 
 MOST_BYTES, MOST_LOGIN_BYTES = 1_000_000, 4_000
@@ -58,6 +59,7 @@ TEMPLATES = Environment(
     loader=FileSystemLoader(FOLDER / "templates"),
     autoescape=True,
     undefined=StrictUndefined,
+    finalize=lambda value: shown(value) if type(value) is str else value,  # nothing turns or hides what is read
     trim_blocks=True,
     lstrip_blocks=True,
     auto_reload=False,
