@@ -322,6 +322,8 @@ ROWS: tuple[Row, ...] = (
             "test_reminders.py::test_what_is_forwarded_sets_nothing",
             "test_poison.py::test_lines_that_are_replied_to_and_forwarded_ones",
             "test_poison.py::test_quotations_and_pasted_talk_in_the_persons_own_message",
+            "test_pasted_asks.py::test_what_looks_pasted_asks_back_before_anything_is_done",
+            "test_pasted_asks.py::test_what_looks_pasted_and_asks_nothing_for_certain_is_talk",
         ),
     ),
     Row(

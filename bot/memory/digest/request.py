@@ -79,10 +79,15 @@ def may_change_known(known: KnownFacts, lines: tuple[DigestLine, ...]) -> bool:
     open_ += [one for one in known.memories if is_plan(one, ended)]
     if not _terms(*(one.text for one in open_)).isdisjoint(_terms(_said(lines))):
         return True
-    told = [line for line in lines if not line.is_bot and any(cue.search(folded_plain(line.text)) for cue in _CHANGES)]
+    told = [line for line in lines if not line.is_bot and _tells_a_change(line.text[:MESSAGE_CHARS])]
     facts = touchable(KnownFacts(known.memories), tuple(told)).memories if told else ()
     said = _said(tuple(told))
     return any(one.slot in slots_told(said) or not _terms(one.text).isdisjoint(_terms(said)) for one in facts)
+
+
+def _tells_a_change(text: str) -> bool:
+    folded = folded_plain(text)
+    return any(cue.search(folded) for cue in _CHANGES)
 
 
 def _said(lines: tuple[DigestLine, ...]) -> str:

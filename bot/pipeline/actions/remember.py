@@ -1,5 +1,6 @@
 """记住, 叫我 and 别叫我 carried out without a model: what was understood becomes one commit with its receipt."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 
@@ -309,7 +310,7 @@ class RememberActions:
         """What a statement takes the place of: what is corrected, or what they asked to keep and it contradicts."""
         owned = await self._store.memories.owned(told.person_id, told.audience)
         if command.number is None:
-            return contradicted(new, owned, told.event.name)
+            return await asyncio.to_thread(contradicted, new, owned, told.event.name)  # long texts take a while
         return next((memory for memory in owned if memory.id == command.number and memory.former_at is None), None)
 
     async def _quota(self, told: CommandContext) -> KeepQuota:

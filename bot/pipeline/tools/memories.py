@@ -1,5 +1,6 @@
 """The tools remember and forget over the store, by the person's own words, and what the model concludes from a talk."""
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal
@@ -162,7 +163,8 @@ class MemoryTools:
         else:
             memory = with_day(memory, context.now, await timezone_of(self._store, self._words, context))
         own = await self._consent.lines(context)
-        older = contradicted(memory, await self._owned(context), own[-1].name) if own else None
+        owned = await self._owned(context)
+        older = await asyncio.to_thread(contradicted, memory, owned, own[-1].name) if own else None
         if older is not None:
             memory = replace(
                 memory, slot=older.slot, subject=older.subject, lasting=older.lasting, replaces=(older.id,)
