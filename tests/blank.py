@@ -36,14 +36,21 @@ def lay(folder: Path) -> bool:
     as one that was made there.
     """
     path = folder / DATABASE
+    if path in _laid:
+        return True
     if path.exists() or path.with_name(f"{DATABASE}-wal").exists():
         return False
     folder.mkdir(parents=True, exist_ok=True)
     path.touch(0o600)
     file, installation = blank()
     path.write_bytes(file.replace(installation, secrets.token_hex(len(installation) // 2).encode()))
-    _laid.add(path)
+    laid(path)
     return True
+
+
+def laid(path: Path) -> None:
+    """A database is there that is whole and of the newest schema, and not opened yet."""
+    _laid.add(path)
 
 
 def _prepared(path: Path, migrations: engine.Migrations) -> None:

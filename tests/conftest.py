@@ -16,7 +16,9 @@ from bot.text.fold import simplified
 from bot.text.tables import keep_tables_in
 from tests.fakes.media import MediaWorld
 from tests.fork_server import TABLES
+from tests.lent import end, lend, take_back
 from tests.reloading import Filed
+from tests.sizes import sized
 from tests.world import World
 
 if TYPE_CHECKING:
@@ -43,7 +45,7 @@ ALWAYS_DEBUGGED = pytest.StashKey[bool]()
 
 # Speed is measured in tests/bench: on a shared machine a timed test would fail for no reason.
 # The same examples every time: a submission must not fail by luck.
-hypothesis.settings.register_profile("nuan", deadline=None, derandomize=True, max_examples=50)
+hypothesis.settings.register_profile("nuan", deadline=None, derandomize=True, max_examples=sized(50))
 hypothesis.settings.load_profile("nuan")
 
 
@@ -72,12 +74,19 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     item.config.option.asyncio_debug = always or item.get_closest_marker("debugged") is not None
 
 
+def pytest_sessionfinish() -> None:
+    """No test is left."""
+    end()
+
+
 @pytest.fixture
 async def world(tmp_path: Path) -> AsyncIterator[World]:
     """A running nuan with nobody in it yet."""
+    lend(tmp_path / "data")
     world = await World(tmp_path / "data").open()
     yield world
     await world.close()
+    take_back()
 
 
 @pytest.fixture
@@ -95,12 +104,15 @@ async def new_world(tmp_path: Path) -> AsyncIterator[NewWorld]:
 
     async def start(**sections: dict[str, object]) -> World:
         settings = Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, **sections})
-        worlds.append(await World(tmp_path / f"data{len(worlds)}", settings).open())
+        folder = tmp_path / f"data{len(worlds)}"
+        lend(folder)
+        worlds.append(await World(folder, settings).open())
         return worlds[-1]
 
     yield start
     for world in worlds:
         await world.close()
+    take_back()
 
 
 @pytest.fixture
@@ -111,13 +123,16 @@ async def open_world(tmp_path: Path) -> AsyncIterator[OpenMedia]:
     async def start(tables: dict[str, object] | None = None, **media: object) -> MediaWorld:
         senses = {"images": "eyes", "voice": "ears", **media}
         settings = Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, "media": senses, **(tables or {})})
-        worlds.append(MediaWorld(tmp_path / f"media{len(worlds)}", settings))
+        folder = tmp_path / f"media{len(worlds)}"
+        lend(folder)
+        worlds.append(MediaWorld(folder, settings))
         await worlds[-1].open()
         return worlds[-1]
 
     yield start
     for world in worlds:
         await world.close()
+    take_back()
 
 
 @pytest.fixture

@@ -132,13 +132,18 @@ def test_a_table_is_made_once(folder: Path) -> None:
     assert made == [b"one", b"three", *[b"four"] * 5]
 
 
-def test_a_process_of_its_own_makes_the_table_of_words(folder: Path) -> None:
+def test_a_process_of_its_own_makes_the_table_of_words_once_and_imports_nothing_from_where_nuan_was_started(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "array.py").write_text("from pathlib import Path\nPath('imported').touch()\n")
     program = "import sys; from pathlib import Path; from bot.text import dictionary as d, tables as t; "
-    program += f"t.keep_tables_in(Path({str(folder)!r})); d.prepare_table(); assert 'jieba' not in sys.modules; "
-    program += "made = Path(sys.argv[1]).stat().st_ino; d.prepare_table(); list(d.cutter().cut('天气', HMM=False)); "
-    program += "assert made == Path(sys.argv[1]).stat().st_ino, 'made once'"
-    subprocess.run([sys.executable, "-c", program, str(folder / "words.bin")], check=True, cwd=ROOT)
-    assert (folder / "words.bin").read_bytes() == (TABLES / "words.bin").read_bytes()
+    program += "t.keep_tables_in(Path('cache')); d.prepare_table(); assert 'jieba' not in sys.modules; "
+    program += "words = Path('cache/words.bin'); made = words.stat().st_ino; d.prepare_table(); "
+    program += "list(d.cutter().cut('天气', HMM=False)); assert made == words.stat().st_ino, 'made once'"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    subprocess.run([sys.executable, "-P", "-c", program], check=True, cwd=tmp_path, env=environment)
+    assert not (tmp_path / "imported").exists()
+    assert (tmp_path / "cache" / "words.bin").read_bytes() == (TABLES / "words.bin").read_bytes()
 
 
 def test_where_nothing_can_be_kept_the_table_is_there_nevertheless(tmp_path: Path, folder: Path) -> None:
@@ -151,13 +156,3 @@ def test_where_nothing_can_be_kept_the_table_is_there_nevertheless(tmp_path: Pat
     keep_tables_in(tmp_path / "file")
     assert bytes(read_table_file("t", [], lambda: b"x")) == b"x"
     assert table_folder("t") is None, "no other process makes it for nothing"
-
-
-def test_the_process_that_makes_the_table_imports_nothing_from_where_nuan_was_started(tmp_path: Path) -> None:
-    (tmp_path / "array.py").write_text("from pathlib import Path\nPath('imported').touch()\n")
-    program = "from pathlib import Path; from bot.text import dictionary as d, tables as t; "
-    program += "t.keep_tables_in(Path('cache')); d.prepare_table()"
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    subprocess.run([sys.executable, "-P", "-c", program], check=True, cwd=tmp_path, env=environment)
-    assert not (tmp_path / "imported").exists()
-    assert (tmp_path / "cache" / "words.bin").read_bytes() == (TABLES / "words.bin").read_bytes()

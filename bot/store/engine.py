@@ -467,9 +467,9 @@ def _newer(path: Path, version: int) -> str:
     return f"{path.name} was written by a newer nuan (schema {version}): update nuan, nothing was changed"
 
 
-def _connect(path: Path) -> SqliteTx:
+def _connect(path: Path, factory: type[SqliteTx] = SqliteTx) -> SqliteTx:
     connection = sqlite3.connect(
-        path, isolation_level=None, check_same_thread=False, cached_statements=512, factory=SqliteTx
+        path, isolation_level=None, check_same_thread=False, cached_statements=512, factory=factory
     )
     try:
         connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
