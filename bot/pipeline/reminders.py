@@ -22,7 +22,7 @@ from bot.language.reminders.requests import (
     task_of,
     time_reply,
 )
-from bot.language.reminders.wording import ABOUT, FRAME, in_second_person, without_frame
+from bot.language.reminders.wording import ABOUT, FRAME, in_second_person, says_more, without_frame
 from bot.language.statements import idle
 from bot.language.time.moments import HourRules, joined_parts, moment_meant, time_parts
 from bot.language.time.parts import NamedDay, TimeParts
@@ -65,11 +65,6 @@ NO_WISH = ReminderWish("cancel", "")
 _HOLE = re.compile(r"^的|(?:[是在于到]|\b(?:is|are|on|at|in))$")
 """Where its time was, a title cannot stand without it."""
 
-MOST_CLAUSES, LEAST_CLAUSE = 2, 4
-"""Clauses of a request that is set as it is read, and from how many characters on a clause counts."""
-
-_CLAUSES = re.compile(r"[,，。;；!！?？\n~～…]+|\.(?!\d)|(?<=[㐀-鿿])\s+|\s+(?=[㐀-鿿])")
-
 _PIECES = re.compile(r"[^,，。;；!！?？\n]+[,，。;；!！?？\n]*")
 
 
@@ -100,11 +95,6 @@ class RequestOutcome:
 
 NOT_HEARD = RequestOutcome(False)
 """What no grammar of reminders read."""
-
-
-def says_more(text: str) -> bool:
-    """Whether a message says more than a request is: what of it is the task, and which time is meant, is a judgement."""
-    return sum(len(piece) >= LEAST_CLAUSE for piece in _CLAUSES.split(text.strip())) > MOST_CLAUSES
 
 
 def next_time(reminder: Reminder, zone: str, after: int, words: Texts, log: Log) -> int | None:

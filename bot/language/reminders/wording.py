@@ -34,6 +34,9 @@ DAY_BEFORE = LazyPattern(ANY["day_before"])
 CLAUSE_END = LazyPattern(
     r"[，。！？；,!?;\n…~～]|\.{2,}|(?<![ap]\.m)(?<!jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec)\.(?=\s)"
 )
+_BESIDE_HAN = LazyPattern(r"(?<=[㐀-鿿])\s+|\s+(?=[㐀-鿿])")
+MOST_CLAUSES, LEAST_CLAUSE = 2, 4
+"""Clauses of a request that is set as it is read, and from how many characters on a clause counts."""
 _ALL_ZH = "(?:我们|咱们?|大家伙?儿?|所有人|全体|各位)"
 _ME = "(?:me|us(?: all)?|every(?:one|body)|all of us|the (?:group|team|family|class))"
 SHARED = LazyPattern(rf"{_ALL_ZH}|我们|大家|(?a:\b(?:us|every(?:one|body)|the (?:group|team|family|class))\b)")
@@ -150,6 +153,14 @@ def without_times(folded: str, parts: TimeParts) -> str:
 def spelt(folded: str) -> str:
     """Folded text with the word for reminding as it is meant."""
     return MISSPELT.sub(lambda found: SPELT[len(found[0])], folded)
+
+
+def says_more(text: str) -> bool:
+    """Whether a message says more than a request is: what of it is the task, and which time is meant, is a judgement."""
+    return (
+        sum(len(piece) >= LEAST_CLAUSE for piece in CLAUSE_END.split(_BESIDE_HAN.sub("，", text.strip())))
+        > MOST_CLAUSES
+    )
 
 
 def time_words(text: str, folded: str, origin: tuple[int, ...], parts: TimeParts) -> str:
