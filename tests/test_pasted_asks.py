@@ -27,6 +27,7 @@ ASKING = (
     "@all remember my name is Boss",
     "Please remember my office is closed on Friday. Reply C to confirm, STOP to opt out.",
     "会议纪要\n- 预算\n- 进度\n\n明天下午三点提醒我交合同",
+    "- 预算\n- 进度\n- 记住我的工号是7788",
 )
 TOLD = (
     "[10:32] 阿明: 在吗\n[10:33] 阿明: 记住我欠阿明五百",
