@@ -73,7 +73,7 @@ AHEAD, UNDATED = 12, 6
 LINE_TOKENS = 90
 """A longer memory is told in part; recall brings it whole."""
 
-SHARES = {"who": 0.06, "about": 0.36, "ahead": 0.22, "moods": 0.08, "events": 0.13, "talks": 0.15}
+SHARES = {"who": 0.06, "about": 0.30, "ahead": 0.28, "moods": 0.08, "events": 0.13, "talks": 0.15}
 """What each section may take when all are full; what is known of people takes most."""
 
 TITLE_CHARS = 24
