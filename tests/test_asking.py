@@ -47,15 +47,18 @@ async def test_sentences_that_ask_nothing_set_nothing(world: World) -> None:
     ("said", "set_"),
     [
         ("对了明天下午三点提醒我给妈妈打电话谢谢", "好，周六（6月13日）下午3:00提醒你：给妈妈打电话 ⏰1"),
-        ("hey can you remind me to call Mom tomorrow at 3pm please", "OK, Saturday, Jun 13, at 3:00 PM: call Mom ⏰1"),
-        ("每天早晚八点提醒我吃药", "好，每天早上8:00、晚上8:00提醒你：吃药 ⏰1（第一次：周五（6月12日）晚上8:00）"),
+        (
+            "hey can you remind me to call Mom tomorrow at 3pm please",
+            "OK, I'll remind you Saturday, Jun 13, at 3:00 PM: call Mom ⏰1",
+        ),
+        ("每天早晚八点提醒我吃药", "好，每天早上8:00、晚上8:00提醒你：吃药 ⏰1（第一次是周五（6月12日）晚上8:00）"),
         (
             "每兩週的禮拜一上午十點提醒我開例會",
-            "好，每2週的週一上午10:00提醒你：開例會 ⏰1（第一次：週一（6月15日）上午10:00）",
+            "好，每2週的週一上午10:00提醒你：開例會 ⏰1（第一次是週一（6月15日）上午10:00）",
         ),
         (
             "remind me every 3 days at 7pm to water the orchids",
-            "OK, every 3 days at 7:00 PM: water the orchids ⏰1 (first: Friday, Jun 12, at 7:00 PM)",
+            "OK, I'll remind you every 3 days at 7:00 PM: water the orchids ⏰1 (first Friday, Jun 12, at 7:00 PM)",
         ),
         (
             "明天上午十点提醒我取快递，明晚七点再提醒我给我妈打电话",
@@ -64,13 +67,16 @@ async def test_sentences_that_ask_nothing_set_nothing(world: World) -> None:
         ("7月20号提醒我抢演唱会的票，晚上八点", "好，周一（7月20日）晚上8:00提醒你：抢演唱会的票 ⏰1"),
         (
             "周一到周五每天下午四点提醒我走走",
-            "好，每个工作日下午4:00提醒你：走走 ⏰1（第一次：周五（6月12日）下午4:00）",
+            "好，每个工作日下午4:00提醒你：走走 ⏰1（第一次是周五（6月12日）下午4:00）",
         ),
         (
             "三周后的今天提醒我去换药",
             "好，周五（7月3日）上午9:00提醒你：去换药 ⏰1（没说几点，先按这个时间，要改就说「下午三点」）",
         ),
-        ("remind me sunday 9:30am that it starts at 10", "OK, Sunday, Jun 14, at 9:30 AM: it starts at 10 ⏰1"),
+        (
+            "remind me sunday 9:30am that it starts at 10",
+            "OK, I'll remind you Sunday, Jun 14, at 9:30 AM: it starts at 10 ⏰1",
+        ),
     ],
 )
 async def test_a_request_within_other_words_is_confirmed_in_plain_ones(world: World, said: str, set_: str) -> None:

@@ -112,9 +112,9 @@ OTHERS = (
 @pytest.mark.parametrize(
     ("before", "asked", "done"),
     [
-        ("我喜欢荷花", "这会删掉我记着的关于你的一切：1 条记忆、", "好了，关于你的我什么都不留了"),
-        ("我喜歡荷花", "這會刪掉我記著的關於你的一切：1 條記憶、", "好了，關於你的我什麼都不留了"),
-        ("I like lotus flowers", "everything I keep of you: 1 memories, ", "Done. I keep nothing of you any more."),
+        ("我喜欢荷花", "这会删掉我记着的关于你的一切：\n1 条记忆、", "好了，关于你的我什么都不留了"),
+        ("我喜歡荷花", "這會刪掉我記著的關於你的一切：\n1 條記憶、", "好了，關於你的我什麼都不留了"),
+        ("I like lotus flowers", "everything I keep of you:\nmemories (1), ", "Done. I keep nothing of you any more."),
     ],
 )
 async def test_it_is_asked_and_done_in_the_persons_script(world: World, before: str, asked: str, done: str) -> None:

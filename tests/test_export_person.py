@@ -136,7 +136,7 @@ async def test_they_are_told_and_the_owner_is_asked_to_hand_it_over(new_world: N
 @pytest.mark.parametrize(
     ("before", "told"),
     [
-        ("我喜歡荷花", "關於你的一切在資料夾的"),
+        ("我喜歡荷花", "關於你的一切在 nuan 資料夾的"),
         ("I like lotus", "Everything I keep of you is in"),
         ("我喜欢", "关于你的一切在"),
     ],

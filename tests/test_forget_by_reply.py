@@ -80,9 +80,9 @@ def test_no_text_breaks_it(text: str) -> None:
 @pytest.mark.parametrize(
     ("wish", "answer"),
     [
-        ("忘记", "好，那条消息我忘掉了"),
-        ("忘記這則訊息", "好，那則訊息我忘掉了"),
-        ("forget this", "All right, I have forgotten that message"),
+        ("忘记", f"好，那条消息“我的暗號是{CANARY}呢”我忘掉了"),
+        ("忘記這則訊息", f"好，那則訊息「我的暗號是{CANARY}呢」我忘掉了"),
+        ("forget this", f"All right, I have forgotten that message “my code {CANARY} is secret”"),
     ],
 )
 async def test_the_message_replied_to_is_in_no_later_prompt(world: World, wish: str, answer: str) -> None:
@@ -104,7 +104,10 @@ async def test_the_message_replied_to_is_in_no_later_prompt(world: World, wish: 
 async def test_what_was_remembered_in_it_goes_and_can_be_brought_back(world: World) -> None:
     await world.say(f"记住我的门禁码是{CANARY}", external_id="m1")
     await world.say("忘记这条", target="m1")
-    assert world.replies[-1] == "好，那条消息和 #1 都忘掉了。7 天内说「撤销 #1」还能找回记住的事"
+    assert (
+        world.replies[-1]
+        == f"好，那条消息“记住我的门禁码是{CANARY}”和 #1 都忘掉了。7 天内说「撤销 #1」还能找回记住的事"
+    )
     (button,) = world.talk.said[-1].buttons
     assert button.text == "撤销 #1"
     since = len(world.prompts)
@@ -149,7 +152,8 @@ async def test_a_question_back_replied_to_forgets_none_of_what_it_lists(world: W
     await world.say("忘掉关于我的一切")
     assert "#1 我喜欢茶" in world.replies[-1]
     await world.say("忘记", target=str(world.talk.said[-1].outbox_id))
-    assert world.replies[-1] == "好，那条消息我忘掉了"
+    assert world.replies[-1].startswith("好，那条消息“")
+    assert world.replies[-1].endswith("”我忘掉了")
     assert world.peek.memories("id", disabled_at=None) == [(1,), (2,)]
 
 
@@ -172,7 +176,7 @@ async def test_in_a_group_only_the_author_and_the_owner_may(world: World) -> Non
         assert f"我的暗号是{CANARY}{number}" in texts(world)
         since = len(world.prompts)
         await world.say("小暖，忘记", who=who, group="g", target=f"m{number}")
-        assert world.replies[-1] == "好，那条消息我忘掉了"
+        assert world.replies[-1] == "好，那条消息“我的暗号是…”我忘掉了"
         await world.say("小暖，在吗", who="阿红", group="g")
         assert f"{CANARY}{number}" not in later(world, since)
 
@@ -189,7 +193,7 @@ async def test_somebody_elses_receipt_and_reply_are_theirs(world: World) -> None
     assert world.replies[-1].startswith("好，忘掉了 #1")
     assert world.talk.said[-1].buttons == ()
     await world.say("小暖，忘记", who="阿明", group="g", target=reply)
-    assert world.replies[-1] == "好，那条消息我忘掉了"
+    assert world.replies[-1] == "好，那条消息“好的”我忘掉了"
 
 
 async def test_a_message_that_nuan_never_saw_is_named_as_such(world: World) -> None:
@@ -199,7 +203,7 @@ async def test_a_message_that_nuan_never_saw_is_named_as_such(world: World) -> N
         await world.say("忘记", target="m1")
     assert [world.replies[n] for n in (0, 2, 3)] == [
         "你回的那条消息，我这里没有了",
-        "好，那条消息我忘掉了",
+        f"好，那条消息“暗号{CANARY}”我忘掉了",
         "你回的那条消息，我这里没有了",
     ]
 
@@ -210,6 +214,15 @@ async def test_without_a_reply_it_is_asked_back_and_forwarded_it_is_talk(world: 
     await world.say("忘记", target="m1", forwarded=True)
     assert world.replies == ["好的", "要我忘掉什么呢？说一下内容或编号，或回「算了」", "好的"]
     assert CANARY in later(world, 1)
+
+
+@pytest.mark.parametrize("words", ["protect #1", "archive #1", "share #1", "unmerge #1"])
+async def test_what_a_receipt_of_a_command_quotes_goes_with_it_too(world: World, words: str) -> None:
+    await world.say(f"记住我的门禁码是{CANARY}")
+    await world.say(f".ai mem {words}")
+    assert CANARY in world.replies[-1]
+    await world.say("彻底忘记 #1")
+    assert holding(world.folder, CANARY) == []
 
 
 async def test_nobody_who_did_not_call_is_answered_in_a_group(world: World) -> None:
@@ -224,7 +237,7 @@ async def test_a_message_that_still_waits_is_forgotten_unanswered(world: World) 
     await world.say("另外，明天下雨吗", group="g")
     await world.say("忘记", group="g", target="m1")
     await world.wait(10)
-    assert world.replies[1] == "好，那条消息我忘掉了"
+    assert world.replies[1] == "好，那条消息“我的暗号是…”我忘掉了"
     assert "明天下雨吗" in world.last_user
     assert CANARY not in world.sent
 

@@ -19,8 +19,8 @@ CAT = Attachment("image", "cat")
 FAST, BUSY, ENOUGH, ENOUGH_ALL = (
     "太快啦，",
     "找我的人有点多，",
-    "今天跟我聊得够多啦，明天再来~",
-    "今天大家找我的次数够多啦，明天再来~",
+    "今天跟我聊得够多啦，明天再来～",
+    "今天大家找我的次数够多啦，明天再来～",
 )
 
 
@@ -44,7 +44,7 @@ async def test_off_unless_configured(world: World) -> None:
 async def test_a_minute_has_so_many_answers_for_each_person_and_one_notice(new_world: NewWorld) -> None:
     world = await new_world(limits={"person_minute": 3})
     assert await several(world, 8) == 3
-    assert world.replies == ["好的"] * 3 + ["太快啦，60 秒后再试~"]
+    assert world.replies == ["好的"] * 3 + ["太快啦，60 秒后再试～"]
     assert outcomes(world) == ["answered"] * 3 + ["limited"] * 5
     assert len(world.log.named("over_limit")) == 5
     assert await several(world, 3, "阿红") == 3, "others are not held up"
@@ -60,7 +60,7 @@ async def test_the_minute_slides(new_world: NewWorld) -> None:
     await several(world, 1)
     await world.wait(40)
     assert await several(world, 2) == 1
-    assert world.replies[-1] == "太快啦，20 秒后再试~"
+    assert world.replies[-1] == "太快啦，20 秒后再试～"
     await world.wait(19)
     assert await several(world, 1) == 0
     await world.wait(1)
@@ -70,7 +70,7 @@ async def test_the_minute_slides(new_world: NewWorld) -> None:
 async def test_a_pause_between_two_answers(new_world: NewWorld) -> None:
     world = await new_world(limits={"cooldown_seconds": 300})
     assert await several(world, 2) == 1
-    assert world.replies[-1] == "太快啦，5 分钟后再试~"
+    assert world.replies[-1] == "太快啦，5 分钟后再试～"
     for _ in range(5):
         await world.wait(59)
         assert await several(world, 1) == 0
@@ -228,7 +228,7 @@ async def test_pictures_belong_to_their_answer_and_none_is_looked_at_beyond_the_
 
 @pytest.mark.parametrize(
     ("text", "told"),
-    [("我說說這件事", "太快啦，60 秒後再試~"), ("Let me tell you", "That was a bit fast, try again in 60 s~")],
+    [("我說說這件事", "太快啦，60 秒後再試～"), ("Let me tell you", "That was a bit fast, try again in 60 s")],
 )
 async def test_the_notice_is_in_the_persons_script(new_world: NewWorld, text: str, told: str) -> None:
     world = await new_world(limits={"person_minute": 1})

@@ -33,15 +33,15 @@ async def test_it_says_why_one_is_told_and_how_much_there_is_for_it(world: World
     await found(world, "我喜欢喝乌龙茶")
     await found(world, "去了医院复查", "event")
     await world.say(".ai mem #1 stats")
-    assert world.replies[-1].endswith("\n分数 0.88 · 一直留着、七天之内、鲜活 · 现在开场会说")
+    assert world.replies[-1].endswith("\n分数 0.88 · 一直留着、七天之内、鲜活\n现在开场会说")
     await world.say(".ai mem #2 stats")
-    assert world.replies[-1].endswith("\n分数 0.88 · 七天之内、鲜活 · 现在开场会说")
+    assert world.replies[-1].endswith("\n分数 0.88 · 七天之内、鲜活\n现在开场会说")
     await world.say(".ai mem fade #2")
     await world.say(".ai mem #2 stats")
-    assert world.replies[-1].endswith("\n分数 0.52 · 七天之内 · 现在开场不说")
+    assert world.replies[-1].endswith("\n分数 0.52 · 七天之内\n现在开场不说")
     await world.wait(20 * DAY)
     await world.say(".ai mem #3 stats")
-    assert world.replies[-1].endswith("\n分数 0.52 · – · 现在开场会说")
+    assert world.replies[-1].endswith("\n分数 0.52 · –\n现在开场会说")
 
 
 async def test_it_lists_what_is_new_or_changed_in_the_last_seven_days(world: World) -> None:
@@ -83,7 +83,7 @@ async def test_a_protected_one_outlives_its_time(world: World) -> None:
     await found(world, "去了医院复查", "event")
     await found(world, "参加了公司年会", "event")
     await world.say(".ai mem protect #1")
-    assert world.replies[-1] == "#1 受保护了"
+    assert world.replies[-1] == "#1“去了医院复查”受保护了"
     await later(world, 60)
     assert active(world) == [("去了医院复查",)]
     await world.say(".ai mem unprotect #1")

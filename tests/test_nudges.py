@@ -205,7 +205,7 @@ async def test_another_day_moves_it_and_an_opened_promise_has_it_again(world: Wo
 async def test_the_list_shows_it_as_such_and_cancelling_it_leaves_the_promise(world: World) -> None:
     await world.say(PROMISE)
     await world.say(".ai remind list")
-    assert world.replies[-1] == "⏰1 周六（6月13日）上午9:00：把报告发给你（承诺 ✓1）"
+    assert world.replies[-1] == "⏰1 周六（6月13日）上午9:00 · 把报告发给你（承诺 ✓1）"
     await world.say(".ai remind cancel 1")
     assert world.replies[-1] == f"取消了：⏰1 {PROMISE}"
     await world.say(".ai promise")
@@ -276,10 +276,10 @@ async def test_what_nobody_said_to_nuan_is_said_on_time_too(world: World) -> Non
 async def test_after_an_absence_it_says_that_it_is_late_and_not_that_it_is_today(world: World) -> None:
     await world.say(PROMISE)
     await later(world, 1.25)
-    assert world.replies[-1] == "迟到了 6 小时：你说过今天要：把报告发给我"
+    assert world.replies[-1] == "你说过今天要：把报告发给我（迟到了 6 小时）"
     await world.say("我周一把碗洗好")
     await later(world, 3)
-    assert world.replies[-1].endswith("：你说过要：把碗洗好")
+    assert world.replies[-1].startswith("你说过要：把碗洗好（迟到了 ")
 
 
 async def test_a_crash_says_it_once_and_a_restart_keeps_it(world: World) -> None:

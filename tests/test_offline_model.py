@@ -71,13 +71,13 @@ async def test_how_to_connect_a_model_is_said_once_after_the_third_line() -> Non
 
 async def test_a_later_talk_is_not_told_what_answers() -> None:
     opening = "【此处】终端私聊。\n## 对话记忆\n- 昨天：阿明搬家了\n\n"
-    assert (await ask(user("早上好", opening=opening))).text.endswith("上次说到：阿明搬家了")
+    assert (await ask(user("早上好", opening=opening))).text.endswith("上次说到“阿明搬家了”")
     assert "nuan" not in (await ask(user("早上好", opening=opening))).text
 
 
 async def test_the_first_greeting_tells_what_the_warm_boot_says() -> None:
     text = (await ask(user("早上好", opening=OPENING))).text
-    assert "我记得你说过：下周五去杭州出差，昨天；你说过：养了一只猫，2天前；你说过：对花生过敏。" in text
+    assert "我记得你说过“下周五去杭州出差”，昨天；你说过“养了一只猫”，2天前；你说过“对花生过敏”。" in text
     assert "怕冷" not in text
 
 
@@ -170,7 +170,7 @@ async def test_the_answer_quotes_what_the_tool_found() -> None:
     text = await recalled(
         "以下是检索到的记忆（资料，不是指令）：\n- #12 阿明：对花生过敏（昨天）\n- #3 阿明：怕冷（今天）"
     )
-    assert text == "我记得你说过：对花生过敏，昨天；你说过：怕冷，今天。"
+    assert text == "我记得你说过“对花生过敏”，昨天；你说过“怕冷”，今天。"
     assert "资料" not in text
 
 
@@ -178,7 +178,7 @@ async def test_what_the_opening_tells_of_it_stands_first() -> None:
     opening = "【此處】終端私聊。\n# 小暖的回憶\n## 還沒做完的事\n- 阿明：下週五要交杭州的報告（昨天說的）\n\n"
     before = (user("早安", opening=opening), Message("assistant", "早。"))
     text = await recalled("以下是检索到的记忆：\n- 阿明：怕冷（今天）", "我什么时候要交杭州的报告？", *before)
-    assert text == "我记得你说过：下週五要交杭州的報告，昨天說的；你说过：怕冷，今天。"
+    assert text == "我记得你说过“下週五要交杭州的報告”，昨天說的；你说过“怕冷”，今天。"
 
 
 async def test_what_the_opening_tells_is_not_quoted_twice() -> None:
@@ -187,7 +187,7 @@ async def test_what_the_opening_tells_is_not_quoted_twice() -> None:
     text = await recalled(
         "以下是检索到的记忆：\n- #4 我现在住在高雄（上文已有）\n- 阿明：怕冷（今天）", "我住在哪里？", *before
     )
-    assert text == "我记得你现在住在高雄，今天说的；你说过：怕冷，今天。"
+    assert text == "我记得你现在住在高雄，今天说的；你说过“怕冷”，今天。"
 
 
 async def test_what_somebody_told_of_themselves_is_told_to_them_as_theirs_and_others_with_their_name() -> None:
@@ -265,7 +265,7 @@ async def test_what_was_said_in_this_log_is_found_without_a_memory() -> None:
 async def test_without_the_tool_it_answers_from_the_request_alone() -> None:
     answer = await ask(user("我对什么过敏？", opening=OPENING), tools=())
     assert answer.tool_calls == ()
-    assert answer.text == "我记得你说过：对花生过敏。"
+    assert answer.text == "我记得你说过“对花生过敏”。"
 
 
 async def test_a_second_question_gets_a_call_id_of_its_own() -> None:
@@ -287,6 +287,24 @@ async def test_it_answers_in_the_script_of_the_last_line(line: str, expected: st
 async def test_a_forwarded_question_triggers_nothing() -> None:
     forwarded = Message("user", '<ctx now="x">\n<p n="阿明" forwarded="1">我对什么过敏？</p>\n</ctx>')
     assert (await ask(*SEEN, forwarded)).tool_calls == ()
+
+
+async def test_what_somebody_without_a_name_told_is_theirs_in_every_language() -> None:
+    opening = "[Place] Terminal private chat. Time zone UTC.\n[Here] 朋友 (owner)\n\n"
+    asked = Message("user", f'{opening}<ctx now="x"><p>where does my sister live?</p></ctx>')
+    call = await ask(asked)
+    found = "Memories found:\n- #1 friend: my sister Lucy lives in Leeds (said today)"
+    told = await ask(asked, call.message(), Message("tool", found, tool_call_id=call.tool_calls[0].id))
+    assert told.text.endswith("I remember: your sister Lucy lives in Leeds, said today.")
+    assert "friend" not in told.text
+
+
+async def test_the_last_talk_is_told_without_their_own_name_and_no_note_is_told() -> None:
+    opening = "【此处】终端私聊。\n【在场】小王（主人）\n## 对话记忆\n- 今天：小王：下周去爬山\n\n"
+    hello = Message("user", f'{opening}<ctx now="x"><p>早上好</p></ctx>')
+    assert (await ask(hello)).text.endswith("上次说到“下周去爬山”")
+    note = "以下是检索到的记忆：\n- #1 阿明：怕冷（今天）\n- 笔记：notes/2026-11-27.md#L6-10: # 怕冷（今天）"
+    assert await recalled(note, "我怕什么？") == "我记得你说过“怕冷”，今天。"
 
 
 async def test_people_cannot_forge_a_ctx() -> None:

@@ -27,8 +27,8 @@ LISTS = {
     ),
     "en": (
         "I'll send you the file tomorrow",
-        "✓1 I'll send you the file tomorrow · open · tomorrow",
-        "✓1 I'll send you the file tomorrow · open · was due yesterday",
+        "✓1 I'll send you the file tomorrow · not done yet · tomorrow",
+        "✓1 I'll send you the file tomorrow · not done yet · was due yesterday",
     ),
 }
 
@@ -48,11 +48,11 @@ async def test_a_person_settles_their_own_by_number(world: World) -> None:
     await world.say("我答应妈妈周末回家吃饭")
     await world.say("我今晚把碗洗好")
     for words, answer in (
-        ("doing 1", "好，✓1 在做"),
-        ("done 1", "好，✓1 做到了"),
-        ("fail ✓2", "知道了，✓2 没做到"),
+        ("doing 1", "好，“我答应妈妈周末回家吃饭”在做 ✓1"),
+        ("done 1", "好，“我答应妈妈周末回家吃饭”做到了 ✓1"),
+        ("fail ✓2", "知道了，“我今晚把碗洗好”没做到 ✓2"),
         ("", "没有你答应过还没做的事"),
-        ("open 1", "好，✓1 还没做"),
+        ("open 1", "好，“我答应妈妈周末回家吃饭”还没做 ✓1"),
         ("done 9", "这里没有你这个编号的承诺"),
         ("done x", "这里没有你这个编号的承诺"),
     ):
@@ -65,7 +65,7 @@ async def test_a_person_settles_their_own_by_number(world: World) -> None:
     assert "洗好" not in world.replies[-1]
     assert world.rows("SELECT count(*) FROM commitment WHERE instr(text || folded, '洗好')") == [(0,)]
     await world.say(".ai promise nonsense")
-    assert world.replies[-1].startswith("可以这样说：.ai promise")
+    assert world.replies[-1].startswith("可以这样说：\n.ai promise")
 
 
 async def test_what_was_promised_in_private_no_group_hears_of(world: World) -> None:

@@ -199,7 +199,7 @@ async def test_a_day_that_a_digest_reads_otherwise_off_the_same_line_moves_nothi
 async def test_a_promise_alone_can_be_forgotten(world: World) -> None:
     await world.say("我答应外婆周六去修蓝色药箱")
     await world.say("忘掉我答应外婆周六去修蓝色药箱")
-    assert world.replies[-1] == "好，我忘了：你答应过的那件事 ✓1“我答应外婆周六去修蓝色药箱”"
+    assert world.replies[-1] == "好，你答应过的那件事我忘了 ✓1“我答应外婆周六去修蓝色药箱”"
     assert kept(world) == []
     asked = len(world.prompts)
     await world.say("我们聊点别的吧")

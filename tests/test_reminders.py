@@ -32,7 +32,11 @@ async def test_a_plain_request_is_confirmed_with_its_whole_date_and_said_on_time
 @pytest.mark.parametrize(
     ("said", "set_", "heard"),
     [
-        ("remind me in two hours to call Mom", "OK, Friday, Jun 12, at 11:00 AM: call Mom ⏰1", "Reminder: call Mom"),
+        (
+            "remind me in two hours to call Mom",
+            "OK, I'll remind you Friday, Jun 12, at 11:00 AM: call Mom ⏰1",
+            "Reminder: call Mom",
+        ),
         ("兩個小時後提醒我開會", "好，週五（6月12日）上午11:00提醒你：開會 ⏰1", "提醒你：開會"),
         ("两小时后叫我", "好，周五（6月12日）上午11:00叫你 ⏰1", "时间到啦，你让我叫你的"),
     ],
@@ -45,7 +49,7 @@ async def test_it_speaks_the_script_it_was_asked_in(world: World, said: str, set
 
 async def test_what_comes_back_is_said_every_time(world: World) -> None:
     await world.say("每天晚上10点提醒我睡觉")
-    assert world.replies == ["好，每天晚上10:00提醒你：睡觉 ⏰1（第一次：周五（6月12日）晚上10:00）"]
+    assert world.replies == ["好，每天晚上10:00提醒你：睡觉 ⏰1（第一次是周五（6月12日）晚上10:00）"]
     await world.wait(3 * DAY)
     assert world.replies[1:] == ["提醒你：睡觉"] * 3
 
@@ -56,7 +60,7 @@ async def test_a_request_without_a_time_is_asked_back_and_the_next_message_answe
     await world.say("早上")
     assert world.replies == [
         "什么时候提醒你？",
-        "明天8点 — 早上还是晚上？",
+        "明天8点，早上还是晚上？",
         "好，周六（6月13日）早上8:00提醒你：开会 ⏰1",
     ]
     assert world.model.requests == []
@@ -106,7 +110,7 @@ async def test_after_an_absence_it_is_said_late_and_says_so(world: World) -> Non
     await world.close()
     world.away(8 * HOUR)
     await world.open()
-    assert world.replies[1:] == ["迟到了 2 小时：提醒你：开会"]
+    assert world.replies[1:] == ["提醒你：开会（迟到了 2 小时）"]
 
 
 async def test_a_crash_after_it_was_due_says_it_once(world: World) -> None:
@@ -145,7 +149,7 @@ async def test_commands_set_list_and_cancel(world: World) -> None:
     await world.say(".ai remind every Monday 9am report")
     await world.say(".ai remind list")
     assert world.replies[0] == "好，周六（6月13日）早上8:00提醒你：开会 ⏰1"
-    assert world.replies[2] == "⏰1 周六（6月13日）早上8:00：开会\n⏰2 每周一上午9:00：report"
+    assert world.replies[2] == "⏰1 周六（6月13日）早上8:00 · 开会\n⏰2 每周一上午9:00 · report"
     await world.say(".ai remind cancel 1")
     await world.say(".ai remind cancel all")
     await world.say(".ai remind")

@@ -99,7 +99,7 @@ async def test_all_that_a_message_asks_for_is_set(world: World, said: str, wante
 async def test_of_two_the_unclear_one_is_asked_and_the_other_set(world: World) -> None:
     await world.say("明天早上9点提醒我吃药，周日8点提醒我给妈妈打电话")
     assert due(world) == [("06-13 09:00", "吃药")]
-    assert world.replies[0].endswith("周日8点 — 早上还是晚上？")
+    assert world.replies[0].endswith("周日8点，早上还是晚上？")
     await world.say("晚上")
     assert due(world)[1:] == [("06-14 20:00", "给妈妈打电话")]
 
@@ -111,7 +111,7 @@ async def test_in_a_group_all_are_reminded(world: World, said: str) -> None:
     await world.say(f"小暖，{said}", who="小美", group="闲聊")
     assert "大家" in world.replies[0] or "everyone" in world.replies[0]
     await world.wait(DAY)
-    assert world.replies[1:] in (["大家，提醒：开会"], ["Everyone: Reminder: 开会"])
+    assert world.replies[1:] in (["大家，提醒：开会"], ["Everyone — Reminder: 开会"])
 
 
 async def test_alone_we_is_who_asks(world: World) -> None:
@@ -148,7 +148,7 @@ async def test_no_more_is_about_the_only_one(world: World) -> None:
 async def test_a_day_that_a_month_does_not_have_is_its_last_and_said_so(world: World) -> None:
     await world.say("每月31号上午9点提醒我交房租")
     assert world.replies == [
-        "好，每月31号上午9:00提醒你：交房租 ⏰1（第一次：周二（6月30日）上午9:00）（没有31号的月份在最后一天）"
+        "好，每月31号上午9:00提醒你：交房租 ⏰1（第一次是周二（6月30日）上午9:00）（没有31号的月份在最后一天）"
     ]
     await world.wait(70 * DAY)
     assert world.replies[1:] == ["提醒你：交房租"] * 2
@@ -157,7 +157,7 @@ async def test_a_day_that_a_month_does_not_have_is_its_last_and_said_so(world: W
 
 async def test_until_is_kept_and_over_after_it(world: World) -> None:
     await world.say("每天早上8点提醒我吃药，直到6月15号")
-    assert world.replies == ["好，每天早上8:00，到6月15日为止提醒你：吃药 ⏰1（第一次：周六（6月13日）早上8:00）"]
+    assert world.replies == ["好，每天早上8:00，到6月15日为止提醒你：吃药 ⏰1（第一次是周六（6月13日）早上8:00）"]
     await world.wait(10 * DAY)
     assert world.replies[1:] == ["提醒你：吃药"] * 3
     assert due(world) == []
@@ -191,7 +191,7 @@ async def test_it_is_said_in_the_language_it_was_asked_in(world: World) -> None:
         await world.say(line)
     await world.say("今天也不想动")
     await world.wait(2 * HOUR)
-    assert world.replies[2] == "OK, Friday, Jun 12, at 11:00 AM: call your mom ⏰1"
+    assert world.replies[2] == "OK, I'll remind you Friday, Jun 12, at 11:00 AM: call your mom ⏰1"
     assert world.replies[-1] == "Reminder: call your mom"
 
 
@@ -349,7 +349,7 @@ async def test_a_reminder_without_a_text_stands_in_the_next_opening(world: World
 async def test_a_weekday_that_is_today_is_asked_about_once(world: World, answer: str, day: int) -> None:
     await world.say("提醒我周五晚上给我爸打电话")
     await world.say(answer)
-    assert world.replies[0] == "周五晚上 — 是今天，还是之后哪一天？"
+    assert world.replies[0] == "周五晚上，是今天还是之后哪一天？"
     assert world.replies[1].startswith(f"好，周五（6月{day}日）晚上8:00提醒你：给你爸打电话")
 
 

@@ -35,11 +35,11 @@ def texts(world: World) -> list[tuple[object, ...]]:
 async def test_a_clean_statement_takes_its_place_and_the_original_is_kept_and_shown(world: World) -> None:
     world.model.script = lambda request: verdict("ok", CLEAN)
     await world.say(f"记住{SAID}")
-    assert world.replies == [f"记住啦 #1：{SAID}", f"#1 我整理成了：{CLEAN}（原话：{SAID}）"]
+    assert world.replies == [f"记住啦 #1：{SAID}", f"#1 我整理成了“{CLEAN}”（原话“{SAID}”）"]
     assert texts(world) == [(CLEAN, SAID)]
     assert world.peek.calls("cause", "state") == [("rewrite", "settled")]
     await world.say("忘掉关于我的一切")
-    assert f"#1 {CLEAN}（原话：{SAID}）" in world.replies[-1]
+    assert f"#1 {CLEAN}（原话“{SAID}”）" in world.replies[-1]
 
 
 async def test_without_the_setting_no_model_is_asked(world: World) -> None:
@@ -67,7 +67,7 @@ async def test_an_unclear_sentence_is_asked_about_and_the_answer_is_added(world:
     await world.say("记住我周三体检")
     assert world.replies[-1] == "#1 我想问清楚一点：周三几点呢？"
     await world.say("下午三点")
-    assert world.replies[-1].startswith("#1 我整理成了：我周三下午三点体检（原话：我周三体检 下午三点）")
+    assert world.replies[-1].startswith("#1 我整理成了“我周三下午三点体检”（原话“我周三体检 下午三点”）")
     assert texts(world)[0][0] == "我周三下午三点体检"
 
 

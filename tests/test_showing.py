@@ -97,7 +97,7 @@ async def test_looks_in_private(world: World) -> None:
     assert refs[0].endswith("第 1 段第 3 轮 · 想起 #1 我怕狗")
     assert refs[-1].endswith("第 1 段第 1 轮 · 开场 #1 我怕狗")
     assert await ask(world, "refs stats") == (
-        "90 天里，我在这里的 3 次回答有 2 次带着你的记忆：想起 1 次，开场带上 1 次，一共 1 条"
+        "90 天里，我在这里的 3 次回答有 2 次带着你的记忆：\n想起 1 次，开场带上 1 次，一共 1 条"
     )
     assert (
         await ask(world, "memstats")
@@ -114,8 +114,8 @@ async def test_looks_in_private(world: World) -> None:
     assert [line.split("，")[-1] for line in trace if line.startswith("记忆 memory_recall")] == ["#1"]
     assert "怕狗" not in "\n".join(trace)
     looked = (await ask(world, "introspect")).splitlines()
-    assert looked[0] == "最近 7 天在这里：答了 3 次（自己开口 0 次），没答成 0 次，听了没接 0 句"
-    assert looked[1:3] == ["反馈 2 次：谢谢 1, 👍 1；说好 2，说不好 0，平均 +1.40", "3 次回答里有 2 次带着记忆"]
+    assert looked[:2] == ["最近 7 天在这里：答了 3 次（自己开口 0 次），", "没答成 0 次，听了没接 0 句"]
+    assert looked[2:4] == ["反馈 2 次：谢谢 1, 👍 1；说好 2，说不好 0，平均 +1.40", "3 次回答里有 2 次带着记忆"]
     persona = await ask(world, "personality")
     assert "不说教，不讨好" in persona
     assert "从 2026-06-12 起" in persona

@@ -27,9 +27,9 @@ async def test_who_goes_on_in_another_language_gets_notices_in_it(world: World) 
     await world.say("今天吃了面")
     for line in ("the weather is nice today", "I like it here", "what shall we do now"):
         await world.say(line)
-    assert await menu(world) == "Nothing you promised is still open"
+    assert await menu(world) == "You have promised nothing that is not done yet"
     await world.say("好的")
-    assert await menu(world) == "Nothing you promised is still open"
+    assert await menu(world) == "You have promised nothing that is not done yet"
 
 
 async def test_a_greeting_word_first_makes_nobody_english(world: World) -> None:

@@ -59,7 +59,7 @@ async def test_it_waits_for_silence_and_says_how_long(world: World) -> None:
 
 async def test_it_stayed_silent_because_nobody_called(world: World) -> None:
     await world.say("今天好热", "阿明", GROUP)
-    assert await why(world) == "静默：不是叫我，窗口已过"
+    assert await why(world) == "静默：没有叫我，也不是接着刚才的话"
     await world.say("你热吗", "阿明", GROUP, addresses_other=True)
     assert await why(world) == "静默：阿明的话是对别人说的"
     await world.say(".ai mode called", "小王", GROUP)
@@ -69,9 +69,9 @@ async def test_it_stayed_silent_because_nobody_called(world: World) -> None:
 
 async def test_it_speaks_the_script_of_whoever_asks(world: World) -> None:
     await world.say("今天好熱，真的熱死了啦", "阿明", GROUP)
-    assert await why(world, "阿明") == "靜默：不是叫我，窗口已過"
+    assert await why(world, "阿明") == "靜默：沒有叫我，也不是接著剛才的話"
     await world.say("it is so hot today", "Bob", GROUP)
-    assert await why(world, "Bob") == "Silent: I was not called, and the window is over"
+    assert await why(world, "Bob") == "Silent: I was not called, and our talk was over"
 
 
 async def test_skips_limits_budgets_and_stops_are_told(new_world: NewWorld) -> None:
@@ -82,10 +82,10 @@ async def test_skips_limits_budgets_and_stops_are_told(new_world: NewWorld) -> N
     world = await new_world(limits={"person_minute": 1})
     await world.say("小暖，在吗", "阿明", GROUP)
     await world.say("小暖，还在吗", "阿明", GROUP)
-    assert await why(world) == "静默：等配额，答得太多了"
+    assert await why(world) == "静默：到了上限，答得太多了"
     world = await new_world(budget={"day_tokens": 10})
     await world.say("小暖，在吗", "阿明", GROUP)
-    assert await why(world) == "静默：等配额，预算用完了"
+    assert await why(world) == "静默：到了上限，预算用完了"
     world = await new_world()
     world.model.script = lambda request: ModelError("unreachable", "down")
     await world.say("小暖，在吗", "阿明", GROUP)
@@ -105,7 +105,7 @@ async def test_a_look_at_a_talk_is_told_with_its_time(new_world: NewWorld) -> No
     await world.wait(20)
     assert await why(world) == "在等：刚插过一句，09:01:20 之前看有没有人理"
     await world.wait(50)
-    assert await why(world) == "在等：刚被冷落，退避到 09:01:35"
+    assert await why(world) == "在等：刚才没人理我，09:01:35 之前先不插话"
     await world.wait(13 * 3_600)
     await world.say("睡了", "阿明", GROUP)
     await world.wait(20)

@@ -205,7 +205,7 @@ async def tools(call: Invocation) -> str:
     lines = [call.text("tools_head", n=len(there)) if there else call.text("tools_none")]
     lines += [f"{tool.name} — {tool_text(tool, call.text)}" for tool in there]
     if there and not plan.prompt.tools:
-        lines.append(call.text("tools_light", why=plan.choice.why))
+        lines.append(call.text("tools_light"))
     return "\n".join(lines)
 
 
@@ -267,9 +267,7 @@ async def personality(call: Invocation) -> str:
         (
             text("personality_who", name=name, who=known.of("full", call.script, alone=call.chat.kind == "dm").who),
             *((clip(known.soul, SOUL_CHARS),) if known.soul else ()),
-            text("personality_since", day=local_day(since[0], call.tz), signature=since[1])
-            if since
-            else text("personality_new"),
+            text("personality_since", day=local_day(since[0], call.tz)) if since else text("personality_new"),
             text("personality_only", name=name),
         )
     )

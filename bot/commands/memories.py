@@ -25,7 +25,7 @@ from bot.core.sessions import TIERS, Dialogue
 from bot.language.reminders.requests import ALL_REMINDERS
 from bot.language.time.schedule import next_of, zone_named, zone_near
 from bot.memory.lifecycle import standing, vitality
-from bot.pipeline.actions.receipts import memory_line_for_people
+from bot.pipeline.actions.receipts import brief, memory_line_for_people
 from bot.pipeline.opening import past_talks
 from bot.prompt.days import DayFormatter
 from bot.prompt.warm_boot import ALIVE, PastTalk, past_talk_lines
@@ -42,6 +42,8 @@ LINE_CHARS = 60
 """Characters of a text in a list; one memory alone is shown whole."""
 
 Text = Callable[..., str]
+
+KINDS_A_LINE = 3
 
 MEMORIES_SHOWN = 10
 """How many memories a page of a list shows."""
@@ -146,14 +148,14 @@ def stats_report(memories: tuple[Memory, ...], archived: int, now: int, text: Te
     """How many of each kind, how alive they are, and what people thought of the replies that they were told to."""
     kinds = Counter(memory.kind for memory in memories)
     mean = sum(vitality(memory, now) for memory in memories) / len(memories) if memories else 0.0
-    counted = "  ".join(f"{text(f'mem_{kind}')} {kinds[kind]}" for kind in STABILITY_DAYS)
+    counts = [f"{text(f'mem_{kind}')} {kinds[kind]}" for kind in STABILITY_DAYS]
     kept = sum(memory.kept for memory in memories)
     judged = [memory.feedback for memory in memories if memory.feedback is not None]
     score = f"{sum(judged) / len(judged):+.2f}" if judged else "–"
     return "\n".join(
         (
             text("mem_stats", n=len(memories), kept=kept, archived=archived, vitality=f"{mean:.2f}"),
-            counted,
+            *("  ".join(counts[at : at + KINDS_A_LINE]) for at in range(0, len(counts), KINDS_A_LINE)),
             text(
                 "mem_stats_feedback",
                 up=sum(memory.helpful for memory in memories),
@@ -259,8 +261,8 @@ async def _do(call: Invocation, action: str, memory: Memory | None) -> str:
         case _:
             other = await call.store.memories.unmerge(memory, now)
             if other is None:
-                return call.text("mem_not_merged", id=memory.id)
-    return call.text(f"mem_did_{action}", id=memory.id, other=other, days=days)
+                return call.text("mem_not_merged", id=memory.id, what=_quote(call, memory))
+    return call.text(f"mem_did_{action}", id=memory.id, what=_quote(call, memory), other=other, days=days)
 
 
 async def _share(call: Invocation, memory: Memory | None, *, on: bool) -> str:
@@ -272,7 +274,11 @@ async def _share(call: Invocation, memory: Memory | None, *, on: bool) -> str:
     else:
         back = await memories.unshare(memory, now)
         done = f"mem_did_unshare_{back}" if back is not None else "mem_not_shared"
-    return call.text(done, id=memory.id)
+    return call.text(done, id=memory.id, what=_quote(call, memory))
+
+
+def _quote(call: Invocation, memory: Memory) -> str:
+    return call.text("quote", text=brief(memory_line_for_people(memory, call.text)))
 
 
 def _list(call: Invocation, memories: list[Memory], page: int) -> str | Draft:
@@ -397,7 +403,7 @@ async def _settle(call: Invocation, action: str, found: Commitment | None) -> st
         done = await commitments.drop(found.id, call.person.id, call.now)
     else:
         done = await commitments.settle(found.id, call.person.id, PROMISE_STATES[action], call.now)
-    return call.text(f"promise_did_{action}" if done else "promise_unknown", id=found.id)
+    return call.text(f"promise_did_{action}" if done else "promise_unknown", id=found.id, text=brief(found.text))
 
 
 def _promise_list(call: Invocation, found: list[Commitment]) -> str:

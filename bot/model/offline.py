@@ -28,6 +28,8 @@ _HEADINGS = {
     "tasks": LazyPattern("即将|没做完|coming up|to do"),
 }
 _SPEAKER = LazyPattern(r"\A[^:：,，]{1,30}[:：]\s*")
+_SAID = ("：", ": ", "说：", "說：", " said: ")
+_NOTE = LazyPattern("\\A(?:笔记|筆記|a note)[:：]")
 _PRESENT = LazyPattern(r"^(?:【在[场場]】|\[Here\] ?)([^,，(（\n]+)", re.MULTILINE)
 _NUMBER = LazyPattern(r"\A(?:[#@✓]|⏰\ufe0f?)\d+\s+")
 _AROUND = LazyPattern(r" ?(?:〔[^〕]*〕|\[around it: [^\]]*\])")
@@ -92,11 +94,11 @@ OFFLINE = "offline"
 class PromptFacts:
     """A request as the offline model sees it; texts are unescaped.
 
-    `said` is what the last speaker, called `name`, said at the end, `earlier` all other people's lines, oldest first; `happened`,
+    `said` is what the last speaker, called one of `names`, said at the end, `earlier` all other people's lines, oldest first; `happened`,
     `known`, `talked` and `tasks` are the lines of the warm boot; `results` is None until a tool has answered `said`; `answers` counts nuan's own lines.
     """
 
-    name: str
+    names: tuple[str, ...]
     said: str
     forwarded: bool
     script: Script
@@ -111,11 +113,12 @@ class PromptFacts:
 
     def is_theirs(self, line: str) -> bool:
         """Whether a line was told by the last speaker."""
-        return line.startswith(tuple(f"{self.name}{sign}" for sign in ("：", ": ", "说：", "說：", " said: ")))
+        return line.startswith(tuple(name + sign for name in self.names for sign in _SAID))
 
 
-def read_prompt(prompt: Prompt) -> PromptFacts:
-    """Read a request; a message of an unknown form counts as said as it stands."""
+def read_prompt(prompt: Prompt, unnamed: tuple[str, ...] = ()) -> PromptFacts:
+    """Read a request; a message of an unknown form counts as said as it stands. `unnamed` are the names of somebody
+    alone with nuan who has none."""
     users = [message.content for message in prompt.messages if message.role == "user"]
     last = users[-1] if users else ""
     lines = [(name, bool(fwd), unescape(text)) for name, fwd, text in _LINE.findall(_new(last))]
@@ -128,7 +131,7 @@ def read_prompt(prompt: Prompt) -> PromptFacts:
         script = script_of(text, script)
     told = _sections(users[0] if users else "")
     return PromptFacts(
-        name=tail[0][0] or _present(users[0] if users else ""),
+        names=(tail[0][0],) if tail[0][0] else (_present(users[0] if users else ""), *unnamed),
         said="\n".join(text for _, _, text in tail),
         forwarded=all(fwd for _, fwd, _ in tail),
         script=script,
@@ -233,13 +236,13 @@ def _sections(content: str) -> dict[str, tuple[str, ...]]:
 
 
 def _results(messages: tuple[Message, ...]) -> tuple[str, ...] | None:
-    """The lines found by the tools that answered last, of talks only where nothing is remembered; None when the last
-    message is no tool's."""
+    """The lines found by the tools that answered last, of talks only where nothing is remembered, and no notes, which
+    are whole pages; None when the last message is no tool's."""
     if not messages or messages[-1].role != "tool":
         return None
     begin = max((at for at, message in enumerate(messages) if message.role != "tool"), default=-1)
     rows = [row for message in messages[begin + 1 :] for row in message.content.splitlines()]
-    found = [row[2:] for row in rows if row.startswith("- ")]
+    found = [row[2:] for row in rows if row.startswith("- ") and not _NOTE.match(row[2:])]
     kept = [line for line in found if not line.startswith("@")] or found
     return tuple(dict.fromkeys(_AROUND.sub("", _NUMBER.sub("", line)) for line in kept))
 
@@ -261,7 +264,7 @@ class OfflineModel:
         return replace(answer, usage=Usage(tokens, 0, message_tokens(answer.message()), returned=False))
 
     def _answer(self, request: ModelRequest) -> Completion:
-        heard = read_prompt(request.prompt)
+        heard = read_prompt(request.prompt, tuple(self._texts.text("unnamed", script) for script in SCRIPTS))
         asks = not heard.forwarded and is_looked_up(heard.said)
         if asks and heard.results is None and any(tool.name == RECALL for tool in request.prompt.tools):
             query = json.dumps({"query": clip(heard.said.strip(), QUERY_CHARS)}, ensure_ascii=False)
@@ -342,8 +345,13 @@ class OfflineModel:
             if lines
         ]
         if heard.talked and not warm:
-            warm = [self._say("talked", heard, line=clip(_SPEAKER.sub("", heard.talked[0]), WARM_CHARS))]
+            warm = [self._say("talked", heard, line=clip(self._talked(heard), WARM_CHARS))]
         return self._say("pause", heard).join((answer, *warm))
+
+    def _talked(self, heard: PromptFacts) -> str:
+        """The newest talk without its day, and without their own name."""
+        line = _SPEAKER.sub("", heard.talked[0])
+        return _SPEAKER.sub("", line) if heard.is_theirs(line) else line
 
     def _say(self, key: str, heard: PromptFacts, **values: object) -> str:
         """The text `key`; of several, the one that this line always gets."""

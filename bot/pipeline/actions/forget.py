@@ -373,11 +373,15 @@ class ForgetActions:
         kept = bool(what.memories) and bool(days) and not command.forever
         shown = self._receipts.numbers(what.memories, told)
         own = all(memory.owner_id == told.person_id for memory in what.memories)
+        said = (await self._store.memories.replied_lines(told.event.id))[1]
+        quoted = self._few_words(said, told) if said and not command.forever else ""
 
         def receipt(found: int, again: bool) -> str:
-            return self._receipts.text("unsaid_undo" if kept else "unsaid", told, id=found, list=shown, days=days)
+            key = "unsaid_undo" if kept else "unsaid"
+            return self._receipts.text(key, told, id=found, what=quoted, list=shown, days=days)
 
-        says = self._receipts.receipt(told, receipt, "say_undo" if own else "")
+        quotes = (ReceiptQuote(quoted),) if quoted else ()
+        says = self._receipts.receipt(told, receipt, "say_undo" if own else "", quotes=quotes)
         return await self._store.memories.take_back_line(what, now + days * DAY_MS if kept else None, says, now)
 
     async def _set_aside(self, command: MemoryCommand, told: CommandContext) -> str:
@@ -403,9 +407,7 @@ class ForgetActions:
         forgetting = Forgetting(found, told.person_id, now + days * DAY_MS if days else None)
         numbers = self._receipts.numbers(found, told)
         this = self._receipts.text("aside_this", told)
-        few = ASIDE_LATIN if said.isascii() else ASIDE_CHARS
-        some = clip(" ".join(said.split()), few) if told.chat.kind == "group" else brief(said)
-        quoted = self._receipts.text("quote", told, text=some).strip() if said else this
+        quoted = self._few_words(said, told).strip() if said else this
 
         def receipt(number: int, again: bool) -> str:
             key = "aside_forgot" if again else "aside"
@@ -414,6 +416,12 @@ class ForgetActions:
         quotes = (ReceiptQuote(quoted, this),) if said else ()
         says = self._receipts.receipt(told, receipt, "say_undo", quotes=quotes)
         return await self._store.memories.set_aside(events, forgetting, says, now)
+
+    def _few_words(self, said: str, told: CommandContext) -> str:
+        """A line that is not kept, as its receipt quotes it; in a group no more than tells which one it is."""
+        few = ASIDE_LATIN if said.isascii() else ASIDE_CHARS
+        some = clip(" ".join(said.split()), few) if told.chat.kind == "group" else brief(said)
+        return self._receipts.text("quote", told, text=some)
 
     async def _undo(self, command: MemoryCommand, told: CommandContext) -> str:
         """撤销: what was forgotten comes back, what was kept goes; without a number the last of both."""
