@@ -53,7 +53,7 @@ def test_what_is_cloned_installs_by_make_and_answers(tmp_path: Path) -> None:
 
     sh(CLONE.replace("ADDRESS", f"'{ROOT}'"), tmp_path)
     cloned = tmp_path / "nuan"
-    planned = sh("make -n run", cloned)
+    planned = sh("make -n --no-print-directory run", cloned)
     assert "pip install" in planned
     assert planned.rstrip().endswith(".venv/bin/nuan chat")
     assert (cloned / "constraints.txt").is_file()
