@@ -40,7 +40,7 @@ _VAGUE = LazyPattern(
     r"|eventually|soon"
     r"|(?<!hours )(?<!minutes )(?<!days )(?<!weeks )(?<!hour )(?<!minute )(?<!mins )(?<!week )(?<!day )later"
     r"|thanksgiving|easter|lunar|chinese new year|"
-    r"end of (?:the )?(?:year|week|day)|(?:half|fortnightly))\b(?! (?:past|an? |hour))"
+    r"end of (?:the )?(?:year|week|day)|(?:half|fortnightly))\b(?! (?:past|an? |hour|1?\d\b|" + EN_HOUR + r"\b))"
 )
 _EVENT = LazyPattern(
     r"(?a)\b(?:after|before|at) (?:work|school|lunch|dinner|breakfast|bed(?:time)?|class)\b(?! (?:at|by) \x00)"
@@ -136,6 +136,8 @@ _HALF_PAST = LazyPattern(
     rf"(?a)(?:\bat )?\b(?P<what>half|(?:a )?quarter|\d{{1,2}}|five|ten|twenty(?:[- ]five)?)(?: minutes?)? "
     rf"(?P<way>past|after|to|till|of) (?P<h>\d{{1,2}}|{EN_HOUR})\b(?:{_AMPM})?"
 )
+_HALF = LazyPattern(rf"(?a)(?:\bat )?\bhalf (?P<h>1[0-2]|[1-9]|{EN_HOUR})\b(?! (?:hours?|days?|dozen|of)\b)")
+"""Half seven is half past seven in Britain, whose word it is."""
 _WORD = LazyPattern(
     rf"(?a)\b(?:at|for|around|by) (?P<h>{EN_HOUR})(?: (?P<m>o'clock|thirty|fifteen|forty[- ]five|ten|twenty))?"
     rf"(?:{_AMPM})?\b|\b(?P<h2>{EN_HOUR}) o'clock(?:{_AMPM})?".replace("(?P<ap>", "(?:", 1).replace(
@@ -347,6 +349,8 @@ def _clocks(reading: Reading) -> None:
         if match["way"] in ("to", "till", "of"):
             hour, minutes = (hour - 1) or 12, 60 - minutes
         reading.name_clock(ClockTime(hour, minutes), _ampm(match["ap"]))
+    for match in reading.take(_HALF):
+        reading.name_clock(ClockTime(int(count_en(match["h"])), 30))
     for match in reading.take(_WITH):
         if int(match["h"]) > 12:
             reading.doubt("none_such")

@@ -10,8 +10,8 @@ from typing import Literal
 from bot.core.clock import UnclearTime
 from bot.text.catalogue import LazyPattern, read_table
 
-ZH = r"(?:\d{1,4}|[零〇一二三四五六七八九两俩十百]{1,5})"
-DIGITS = {char: number for number, char in enumerate("零一二三四五六七八九")} | {"两": 2, "〇": 0, "俩": 2}
+ZH = r"(?:\d{1,4}|[零〇一二三四五六七八九两俩仨十百]{1,5})"
+DIGITS = {char: number for number, char in enumerate("零一二三四五六七八九")} | {"两": 2, "〇": 0, "俩": 2, "仨": 3}
 
 _ONES = (
     "one",
