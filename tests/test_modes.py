@@ -56,7 +56,7 @@ async def test_a_follow_up_that_waits_is_not_answered_any_more(world: World) -> 
 async def test_only_owners_change_it_and_nonsense_changes_nothing(world: World) -> None:
     await world.say(".ai mode called", "阿明", GROUP)
     await world.say(".ai mode loud", "小王", GROUP)
-    assert ".ai mode join" in world.replies[-1]
+    assert ".ai mode window | called | join" in world.replies[-1]
     await world.say(".ai mode called")
     assert "私聊" in world.replies[-1]
     assert set(world.peek.chats("mode")) == {("",)}

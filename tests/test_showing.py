@@ -166,6 +166,14 @@ async def test_off_and_light_are_told(world: World) -> None:
     assert (await ask(world, "personality")).splitlines()[1].startswith("话少，冷面")
 
 
+@pytest.mark.parametrize(
+    ("before", "soul"), [("what I said", "Like a friend"), ("我說的話", "像認識多年"), ("我说的话", "像认识多年")]
+)
+async def test_a_persona_is_told_in_the_script_of_who_asks(world: World, before: str, soul: str) -> None:
+    await world.say(before)
+    assert (await ask(world, "personality")).splitlines()[1].startswith(soul)
+
+
 @pytest.mark.parametrize(("before", "line"), [("what I said", "Conversation 1 since"), ("我說的話", "第 1 段對話")])
 async def test_looks_speak_the_persons_script(world: World, before: str, line: str) -> None:
     await world.say(before)

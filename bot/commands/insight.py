@@ -263,10 +263,11 @@ async def personality(call: Invocation) -> str:
     personas = call.services.planner.personas
     name, known = personas.name(call.chat.persona), personas.of(call.chat.persona)
     since, text = await call.store.inspector.talked_on(call.chat.id, known.signatures), call.text
+    own = known.of("full", call.script, alone=call.chat.kind == "dm")
     return "\n".join(
         (
-            text("personality_who", name=name, who=known.of("full", call.script, alone=call.chat.kind == "dm").who),
-            *((clip(known.soul, SOUL_CHARS),) if known.soul else ()),
+            text("personality_who", name=name, who=own.who),
+            *((clip(own.soul, SOUL_CHARS),) if own.soul else ()),
             text("personality_since", day=local_day(since[0], call.tz)) if since else text("personality_new"),
             text("personality_only", name=name),
         )

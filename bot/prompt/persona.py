@@ -144,12 +144,14 @@ ToolSpecs = Mapping[Script, Mapping[str, ToolSpec]]
 
 @dataclass(frozen=True, slots=True)
 class Prefix:
-    """System message and tools, and the 16 hex digits that name them; `who` is the identity's first line."""
+    """System message and tools, and the 16 hex digits that name them; `who` is the identity's first line, `soul` what the
+    persona is like in its own words ("" where it says nothing)."""
 
     message: Message
     tools: tuple[ToolSpec, ...]
     signature: str
     who: str
+    soul: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,13 +170,11 @@ class Bootstraps:
     and for talks alone, where some tools have nothing to do.
 
     Where a persona has no file in a language of its own they are the same in all. `paced` says that replies are scripts
-    of several messages; only the full one tells the model how to write them. `soul` is what the persona is like in its
-    own words, "" where it says nothing.
+    of several messages; only the full one tells the model how to write them.
     """
 
     languages: Mapping[tuple[Script, bool], Mapping[BootstrapMode, Prefix]]
     paced: bool = False
-    soul: str = ""
 
     @property
     def full(self) -> Prefix:
@@ -205,10 +205,10 @@ def read_bootstraps(
         raise ConfigError((f"persona: no persona files in {folder.name!r} (wanted {', '.join(FULL)})",))
     rules = {language: _rules(find, language) for language in SCRIPTS}
 
-    def prefix(parts: Iterable[str], tools: tuple[ToolSpec, ...], who: str) -> Prefix:
+    def prefix(parts: Iterable[str], tools: tuple[ToolSpec, ...], who: str, soul: str) -> Prefix:
         text = "\n\n".join(part.strip() for part in parts if part.strip()).replace(NAME_MARK, name)
         message = Message("system", text)
-        return Prefix(message, tools, signature(message, tools, dialect), who)
+        return Prefix(message, tools, signature(message, tools, dialect), who, soul.strip().replace(NAME_MARK, name))
 
     found: dict[tuple[Script, bool], Mapping[BootstrapMode, Prefix]] = {}
     for language in SCRIPTS:
@@ -225,11 +225,10 @@ def read_bootstraps(
             # Both begin alike, for servers that keep a prompt of which only the beginning is the same.
             begins = (system, *(() if alone else (group,)), identity, soul)
             found[language, alone] = {
-                "full": prefix((*begins, whole, *known.values()), brings, who),
-                "light": prefix((*begins, small), (), who),
+                "full": prefix((*begins, whole, *known.values()), brings, who, soul),
+                "light": prefix((*begins, small), (), who, soul),
             }
-    soul = _read(folder / FULL[1]).strip() if (folder / FULL[1]) in files else ""
-    return Bootstraps(found, folder / PACED in files, soul.replace(NAME_MARK, name))
+    return Bootstraps(found, folder / PACED in files)
 
 
 def _tools(specs: Mapping[str, ToolSpec], skills: tuple[Skill, ...], *, alone: bool) -> Iterator[ToolSpec]:
