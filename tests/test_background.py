@@ -78,7 +78,7 @@ async def test_words_that_it_does_not_know_change_nothing_and_are_answered_by_th
 ) -> None:
     await world.say(WRITES[script])
     await world.say(f".ai calls {words}")
-    assert ".ai calls background off" in world.replies[-1]
+    assert ".ai calls background on | off" in world.replies[-1]
     await world.say(".ai calls")
     assert ON[script] in world.replies[-1]
 

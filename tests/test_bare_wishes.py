@@ -232,7 +232,7 @@ async def test_numbers_named_together_are_forgotten_in_one_reply_and_come_back_i
 async def test_a_number_without_a_memory_is_named_as_such(world: World) -> None:
     await world.say("记住我怕狗")
     await world.say("forget #1 and #7")
-    assert world.replies[-1].splitlines()[1:] == ["There is no #7 in my memory"]
+    assert world.replies[-1].splitlines()[1:] == ["Besides, there is no #7 in my memory"]
     await world.say("忘记 #8 和 #9")
     assert world.replies[-1] == "我这里没有记着这件事哦"
 

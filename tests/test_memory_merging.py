@@ -48,7 +48,7 @@ async def test_a_new_value_corrects_the_old_one_and_can_be_taken_back(world: Wor
     assert active(world) == [("我住在北京",)]
     await world.say(".ai mem #1")
     assert "更正：“我住在北京”" in world.replies[-1]
-    assert "原来是：“我住在上海”" in world.replies[-1]
+    assert "原来是“我住在上海”" in world.replies[-1]
     await world.say(".ai mem unmerge #1")
     assert active(world) == [("我住在上海",), ("我住在北京",)]
     await world.say(".ai mem unmerge #1")

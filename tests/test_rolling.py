@@ -255,7 +255,7 @@ async def test_clear_takes_what_is_told_here_out_of_the_running_log_too_and_says
     await world.say(".ai dialog clear", "阿明", GROUP)
     assert world.replies[-1] == "这个只有主人能做哦"
     await world.say(".ai dialog clear")
-    assert world.replies[-1] == "清掉了2次对话的摘要；记忆和聊天记录都还在"
+    assert world.replies[-1] == "清掉了 2 次对话的摘要；记忆和聊天记录都还在"
     before = len(world.prompts)
     await world.say("还在吗")
     assert "## 对话记忆" not in str(world.prompts[before:])
@@ -264,7 +264,7 @@ async def test_clear_takes_what_is_told_here_out_of_the_running_log_too_and_says
     await world.say(".ai dialog", "小王", GROUP)
     assert "爬山" in world.replies[-1]
     await world.say(".ai dialog clear", "小王", GROUP)
-    assert world.replies[-1] == "清掉了1次对话的摘要；记忆和聊天记录都还在"
+    assert world.replies[-1] == "清掉了 1 次对话的摘要；记忆和聊天记录都还在"
     await world.restart()
     assert world.rows("SELECT count(*) FROM digest WHERE summary <> '' AND session_id <= 3") == [(0,)]
     sound(world)

@@ -26,7 +26,7 @@ async def test_a_shared_one_is_known_wherever_its_owner_speaks(world: World) -> 
     await world.say(".ai mem #1")
     assert "只有你" in world.replies[-1]
     await world.say(".ai mem share #1")
-    assert world.replies[-1].startswith("#1 以后你在哪里")
+    assert world.replies[-1].startswith(f"#1“{FACT}”以后你在哪里")
     await world.say(".ai mem #1")
     assert "你在哪里都算" in world.replies[-1]
     await world.say("小暖，我对花生过敏吗", group=GROUP)
@@ -76,7 +76,7 @@ async def test_what_is_taken_back_is_gone_from_the_next_prompt(world: World) -> 
     await world.say("小暖，我对花生过敏吗", group=GROUP)
     assert FACT in prompt(world)
     await world.say(".ai mem unshare #1")
-    assert world.replies[-1] == "#1 以后只有你"
+    assert world.replies[-1] == f"#1“{FACT}”以后只有你看得到"
     await world.say("小暖，你好呀，那晚上吃什么好呢", "阿明", GROUP)
     said = prompt(world)
     assert f"小王：{FACT}" not in said
@@ -95,7 +95,7 @@ async def test_what_a_group_was_told_goes_back_to_that_group(world: World) -> No
     await world.say("我对花生过敏吗")
     assert f"小王：{FACT}" in prompt(world)
     await world.say(".ai mem unshare #1")
-    assert world.replies[-1] == "#1 以后只在它原来的聊天"
+    assert world.replies[-1] == f"#1“{FACT}”以后只在它原来的聊天"
     await world.say("花生酥我能吃吗")
     assert f"小王：{FACT}" not in prompt(world)
     await world.say("小暖，花生酥我能吃吗", group=GROUP)
