@@ -16,6 +16,7 @@ from bot.language.statements import statements_in
 from bot.text.catalogue import Catalogue, LazyPattern
 from bot.text.fold import fold, script_of
 from bot.text.length import clip, message_tokens, tools_tokens
+from bot.text.similarity import content_words
 from bot.text.terms import STOP_WORDS, index_terms, search_terms
 
 Mood = Literal["greeting", "thanks", "bye", "self", "past", "question", "talk"]
@@ -29,6 +30,7 @@ _HEADINGS = {
 }
 _SPEAKER = LazyPattern(r"\A[^:：,，]{1,30}[:：]\s*")
 _SAID = ("：", ": ", "说：", "說：", " said: ")
+_REMINDER = LazyPattern(r"\A(?:提醒|reminder)[:：]\s*")
 _NOTE = LazyPattern("\\A(?:笔记|筆記|a note)[:：]")
 _PRESENT = LazyPattern(r"^(?:【在[场場]】|\[Here\] ?)([^,，(（\n]+)", re.MULTILINE)
 _NUMBER = LazyPattern(r"\A(?:[#@✓]|⏰\ufe0f?)\d+\s+")
@@ -317,8 +319,13 @@ class OfflineModel:
         return self._say("said", heard, line=clip(line, QUOTE_CHARS)) if line else self._say("nothing", heard)
 
     def _told(self, lines: Iterable[str], heard: PromptFacts) -> str:
-        """These memories in a sentence, told to whom they are answered."""
-        spoken = [self._spoken(line, heard) for line in dict.fromkeys(lines)]
+        """These memories in a sentence, told to whom they are answered; what only says one again is left out."""
+        told: dict[str, frozenset[str]] = {}
+        for line in dict.fromkeys(lines):
+            words = content_words(_REMINDER.sub("", _SPEAKER.sub("", _text(line))))
+            if not any(known and known <= words for known in told.values()):
+                told[line] = words
+        spoken = [self._spoken(line, heard) for line in told]
         return self._say("found", heard, lines=self._say("between", heard).join(spoken[:FOUND]))
 
     def _spoken(self, line: str, heard: PromptFacts) -> str:
@@ -326,8 +333,11 @@ class OfflineModel:
         day, said = _DAY.search(line), _text(line)
         if heard.is_theirs(said):
             said = _SPEAKER.sub("", said)
-            own = _FIRST_PERSON.search(fold(said))
-            said = in_second_person(said) if own else self._say("of_you", heard, what=said)
+            reminder, own = _REMINDER.match(fold(said)), _FIRST_PERSON.search(fold(said))
+            if reminder:
+                said = self._say("reminder", heard, what=said[reminder.end() :])
+            else:
+                said = in_second_person(said) if own else self._say("of_you", heard, what=said)
         said = clip(said, QUOTE_CHARS).rstrip("。.")
         return self._say("dated", heard, what=said, day=day[1]) if day else said
 
