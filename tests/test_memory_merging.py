@@ -52,7 +52,7 @@ async def test_a_new_value_corrects_the_old_one_and_can_be_taken_back(world: Wor
     await world.say(".ai mem unmerge #1")
     assert active(world) == [("我住在上海",), ("我住在北京",)]
     await world.say(".ai mem unmerge #1")
-    assert world.replies[-1] == "#1 没有合并过"
+    assert world.replies[-1] == "#1“我住在上海”没有合并过"
     await found(world, "我住在广州")
     assert ("我住在上海",) in active(world)
 

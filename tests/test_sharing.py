@@ -32,7 +32,7 @@ async def test_a_shared_one_is_known_wherever_its_owner_speaks(world: World) -> 
     await world.say("小暖，我对花生过敏吗", group=GROUP)
     assert FACT in prompt(world)
     await world.say(".ai mem share #1")
-    assert world.replies[-1] == "#1 本来就在哪里都算"
+    assert world.replies[-1] == f"#1“{FACT}”本来就在哪里都算"
 
 
 async def test_what_is_kept_in_a_group_by_a_wish_or_by_a_tool_is_told_in_no_other(world: World) -> None:
@@ -86,7 +86,7 @@ async def test_what_is_taken_back_is_gone_from_the_next_prompt(world: World) -> 
     await world.say("花生酥我能吃吗")
     assert FACT in prompt(world)
     await world.say(".ai mem unshare #1")
-    assert world.replies[-1] == "#1 没有分享过"
+    assert world.replies[-1] == f"#1“{FACT}”没有分享过"
 
 
 async def test_what_a_group_was_told_goes_back_to_that_group(world: World) -> None:
