@@ -121,6 +121,14 @@ async def test_a_new_log_tells_from_where_and_why(world: World) -> None:
     assert (await seen(world, "走吧"))["cache"]["possible_last"] == before["cache"]["possible_next"]
 
 
+async def test_a_new_log_after_a_time_zone_was_set_blames_no_linked_account(world: World) -> None:
+    await world.say("今天下雨了")
+    await world.say(".ai tz Tokyo")
+    await world.say(".ai ctx")
+    assert "要开新的记录" in world.replies[-1]
+    assert "关联" not in world.replies[-1]
+
+
 async def test_after_the_days_of_the_log_only_the_prefix_is_known(world: World) -> None:
     await world.say("今天下雨了")
     await world.wait(9 * 86_400)

@@ -67,6 +67,17 @@ async def test_it_lists_what_is_new_or_changed_in_the_last_seven_days(world: Wor
     assert world.replies[-1] == "最近七天没有新记的，也没有改过的"
 
 
+async def test_a_page_past_the_end_is_the_last_page(world: World) -> None:
+    for number in range(12):
+        await world.say(f"记住我的第{number}个柜子放着{chr(0x6A0A + 7 * number) * 3}")
+    for list_words in ("", "柜子 ", "recent "):
+        await world.say(f".ai mem {list_words}page 2")
+        last = world.replies[-1]
+        await world.say(f".ai mem {list_words}page 9")
+        assert world.replies[-1] == last
+        assert len(last.splitlines()) == 2
+
+
 async def test_a_way_to_address_somebody_is_told_as_one(world: World) -> None:
     await world.say("别叫我老王，叫我小王")
     await world.say(".ai mem")

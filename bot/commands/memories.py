@@ -282,7 +282,8 @@ def _quote(call: Invocation, memory: Memory) -> str:
 
 
 def _list(call: Invocation, memories: list[Memory], page: int) -> str | Draft:
-    """A page of a list; where more follows, the words for the next page stand below it and on a button."""
+    """A page of a list, at most its last; where more follows, the words for the next page stand below it and on a button."""
+    page = min(page, max(1, -(-len(memories) // MEMORIES_SHOWN)))
     shown = memories[(page - 1) * MEMORIES_SHOWN : page * MEMORIES_SHOWN]
     lines, more = list_report(shown, call.text), len(memories) - page * MEMORIES_SHOWN
     if more <= 0:
