@@ -181,3 +181,48 @@ async def test_all_that_is_about_somebody_goes_by_the_tool_when_they_are_called_
     assert "只收现金" in opening
     assert "中环" not in opening
     assert "约小王吃饭" not in opening
+
+
+async def test_one_line_that_names_it_goes_and_the_lines_after_it_stay(world: World) -> None:
+    """Who says 他 there may be somebody else."""
+    for line in ("我老板是个好人", "陈朗说他要走了", "我今天很开心"):
+        await world.say(line)
+    await world.say("忘记我老板")
+    assert "好，“我老板”的事我都忘掉了：你说过的 1 句话" in world.replies[-1]
+    assert held(world, "好人") == set()
+    assert "event" in held(world, "陈朗")
+
+
+async def test_several_lines_that_hold_the_words_are_listed_and_asked(world: World) -> None:
+    """A yes takes those that were shown, and nothing else."""
+    for line in ("我昨天吃了火锅", "我昨天去了杭州", "他说那里很美"):
+        await world.say(line)
+    await world.say("忘记我昨天")
+    assert "“我昨天吃了火锅”\n“我昨天去了杭州”\n" in world.replies[-1]
+    assert "很美" not in world.replies[-1]
+    assert "event" in held(world, "火锅")
+    await world.say("是")
+    assert "你说过的 2 句话" in world.replies[-1]
+    assert held(world, "火锅|杭州") == set()
+    assert "event" in held(world, "很美")
+
+
+async def test_a_no_leaves_the_lines_that_were_listed(world: World) -> None:
+    """Nothing goes without a yes."""
+    for line in ("我昨天吃了火锅", "我昨天去了杭州", "忘记我昨天", "算了"):
+        await world.say(line)
+    assert "event" in held(world, "火锅")
+
+
+async def test_a_word_of_the_wish_is_not_chopped(world: World) -> None:
+    """么 belongs to 什么."""
+    for line in ("我叫什么来着", "我叫什么名字好呢", "忘记我叫什么"):
+        await world.say(line)
+    assert "“我叫什么”" in world.replies[-1]
+
+
+async def test_a_yes_to_several_lines_of_a_bare_name_takes_them_all(world: World) -> None:
+    """What was listed goes, not the last of it alone."""
+    for line in ("昨天的火锅好吃", "今天的火锅太辣", "忘记火锅", "是"):
+        await world.say(line)
+    assert held(world, "好吃|太辣") == set()

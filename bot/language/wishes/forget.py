@@ -131,7 +131,8 @@ def _meant(place: WishPlace, match: re.Match[str]) -> FoundWish | None:
     if aside and pattern("this_line").match(body):
         return found  # 这句听过就算了，不要记进去: whatever stands there besides
     after = place.shape[b : match.end()].rstrip()
-    return replace(found, content=(a, b)) if kept or _may_go(place, groups, body, after) else None
+    end = b + 1 if place.shape.startswith("什么", b - 1) else b  # there 么 asks nothing
+    return replace(found, content=(a, end)) if kept or _may_go(place, groups, body, after) else None
 
 
 def _may_go(place: WishPlace, groups: dict[str, str | None], body: str, after: str) -> bool:

@@ -60,7 +60,7 @@ class MatterForgetting:
         said = await self._store.memories.said_by(event.person_id or 0, chat)
         lines = [OwnLine(*row) for row in said if row[0] < event.id]
         if command.scope == "line":
-            return tuple(line for line in lines if line.event_id == command.said_in)
+            return tuple(line for line in lines if line.event_id in (command.chosen or (command.said_in,)))
         return await self._thread.run(lines_about, command.content or "", command.scope, lines, event.at)
 
     async def wish(
@@ -106,6 +106,26 @@ class MatterForgetting:
             "forget_about", told, question, YES_NO, name=brief(content), list="\n".join(listed)
         )
 
+    async def told_only(self, command: MemoryCommand, told: CommandContext) -> str:
+        """Forget what only lines of the talk tell of: one that holds the very words at once, else after a yes; "" where
+        none does."""
+        content = command.content or ""
+        every = await self.told_of(replace(command, scope="matter"), told.event, told.chat)
+        lines = [line for line in every if line.event_id != command.said_in and is_about(content, line.text)]
+        if not lines:
+            return ""
+        numbers = tuple(line.event_id for line in lines)
+        if len(lines) == 1 and holds(fold(lines[0].text), fold(content).strip()):
+            return await self.forget(replace(command, scope="line", chosen=numbers), told)
+        text = self._receipts.text
+        listed = [text("quote", told, text=brief(line.text)) for line in lines[-MATTERS_SHOWN:]]
+        if len(lines) > MATTERS_SHOWN:
+            listed.append(text("forgot_more", told, n=len(lines) - MATTERS_SHOWN))
+        question = MemoryQuestion("about", (told.event.id, *numbers), command.forever)
+        return await self._receipts.say(
+            "forget_lines", replace(told, hide=False), question, YES_NO, name=brief(content), list="\n".join(listed)
+        )
+
     async def ask_line(self, line: Event, command: MemoryCommand, told: CommandContext) -> str:
         """Quote a line that 那件事 may mean, and ask whether it is to go."""
         question = MemoryQuestion("about", (told.event.id, line.id), command.forever)
@@ -132,7 +152,7 @@ class MatterForgetting:
             "memories": len(found),
             "promises": sum(each.kind == "promise" for each in plans),
             "reminders": sum(each.kind == "reminder" for each in plans),
-            "lines": len([each for each in lines if not every or each.event_id != command.said_in]),
+            "lines": len([each for each in lines if not (every or command.chosen) or each.event_id != command.said_in]),
         }
         gone = text("mem_why_joint", told).join(text(f"gone_{kind}", told, n=n) for kind, n in counts.items() if n)
 
@@ -226,9 +246,8 @@ class ForgetActions:
             if plans:
                 return await self._unplan(plans[0], told)
             matter = replace(command, scope="matter") if command.content and not command.scope else None
-            lines = await self.about.told_of(matter, told.event, told.chat) if matter is not None else ()
-            if matter is not None and any(line.event_id != command.said_in for line in lines):
-                return await self.about.forget(matter, told)
+            if matter is not None and (says := await self.about.told_only(matter, told)):
+                return says
             if command.said_in is not None and command.content:  # nothing is kept of it, so the line itself is meant
                 near = tuple(memory for memory in owned if shares_words(memory.text, command.content))
                 return await (self._which(near, command, told) if near else self._set_aside(command, told))

@@ -155,7 +155,12 @@ class RememberActions:
         if not said:
             return None
         if len(command.chosen) > 1:
-            return MemoryCommand("forget", said[0].text, scope="line", forever=command.forever, said_in=number)
+            wishes = await self._store.events.between(event.chat_id, command.chosen[0] - 1, command.chosen[0])
+            content = await self._named(wishes[0].text) if wishes else None
+            if content is None:
+                return MemoryCommand("forget", said[0].text, scope="line", forever=command.forever, said_in=number)
+            chosen, wish = command.chosen, command.chosen[0]
+            return MemoryCommand("forget", content, None, command.forever, scope="line", chosen=chosen, said_in=wish)
         if command.scope == "about":
             named = bare_object(said[0].text, self._current.settings.bot.names)
             content = named.content if named is not None else said[0].text.strip()
@@ -165,6 +170,12 @@ class RememberActions:
             return None
         this: WishScope = "aside" if found.verb == "forget" and not found.about else ""
         return MemoryCommand(found.verb, found.about or None, scope=this, said_in=number)
+
+    async def _named(self, text: str) -> str | None:
+        """What a wish to forget names; None for one that points (那件事)."""
+        told = (await self._read(text)).commands
+        said = told[0] if told else bare_object(text, self._current.settings.bot.names)
+        return said.content if said is not None else None
 
     def cue(self, event: Event) -> WishCue | None:
         """What a message may ask of memory that is not certain."""
