@@ -46,7 +46,7 @@ async def test_who_asks_to_keep_or_forget_where_nuan_is_off_learns_that_it_is_no
 ) -> None:
     await world.say("记住我养了猫")
     await world.say(f".ai off{everywhere}")
-    for wish in ("记住我对花生过敏", "忘记 #1"):
+    for wish in ("记住我对花生过敏", "忘记 #1", "明天8点提醒我开会", "取消开会的提醒"):
         await world.say(wish)
         assert world.replies[-1] == "我在这里先不说话，这个还没有照做；发 .ai on 叫醒我再说一次"
     said = len(world.replies)

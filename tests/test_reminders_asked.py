@@ -368,3 +368,11 @@ async def test_a_request_that_is_not_wholly_read_is_asked_back_where_no_model_ha
     assert world.replies == [question]
     await world.say("要" if "你" in question else "yes")
     assert "⏰1" in world.replies[-1]
+
+
+async def test_in_no_minutes_is_asked_about(world: World) -> None:
+    """There is no hour that could be assumed for it."""
+    await world.say("remind me in 0 minutes to go")
+    assert world.replies[-1] == "in 0 minutes: at what time?"
+    await world.say("at 11pm")
+    assert due(world) == [("06-12 23:00", "go")]

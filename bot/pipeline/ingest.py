@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice
 
+from bot.config.settings import Settings
 from bot.context import scene_text
 from bot.core.events import Event, Incoming, Place
 from bot.core.memories import ParsedCommands, SpokenPromise
@@ -13,6 +14,7 @@ from bot.core.ports import Adapter, AwaitsAnswers, Clock, Debounces, SceneSource
 from bot.core.speaking import Situation
 from bot.language.feedback import feedback_signals
 from bot.language.pasted import own_part
+from bot.language.reminders.multiple_requests import reminder_wishes
 from bot.language.statements import MOST, tasks_in
 from bot.language.statements import READ_CHARS as PROMISE_CHARS
 from bot.language.stop_commands import stop_command
@@ -151,7 +153,7 @@ class Ingest:
                     self._debounce.wrote(incoming.place, incoming.sender.external_id)
                 intake = self._store.events
                 accept = intake.accept_deletion if incoming.label == "delete" else intake.accept
-                accepted = await accept(arrival, lambda situation: decide(situation, settings))
+                accepted = await accept(arrival, lambda situation: decide(_with_wishes(situation, settings), settings))
             if accepted.event is not None:
                 self._timings.stored(accepted.event.id, came, self._clock.now())
             self._arrived(accepted)
@@ -274,6 +276,13 @@ def cleaned(text: str) -> str:
 def _is_edit(incoming: Incoming) -> bool:
     by_person = incoming.sender is not None and not incoming.sender.is_bot
     return incoming.kind == "event" and incoming.label == "edit" and by_person
+
+
+def _with_wishes(seen: Situation, settings: Settings) -> Situation:
+    """Where nuan is off a wish for a reminder is told that it is not done, as one to her memory is."""
+    if seen.enabled or seen.is_command or seen.is_memory_command or not seen.is_message:
+        return seen
+    return replace(seen, is_memory_command=bool(reminder_wishes(seen.text[:COMMAND_CHARS], settings.bot.names)))
 
 
 def _commands(incoming: Incoming, text: str, names: tuple[str, ...]) -> bool:

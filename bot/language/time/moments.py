@@ -286,6 +286,8 @@ def _once(parts: TimeParts, now: datetime, manner: HourRules) -> Instant | Uncle
             start = _at(after_delay(today, delay), now.hour, now.minute, now, now.second)
             return Instant(start.at + delay.ms) if isinstance(start, Instant) else start
         day = after_delay(today, delay)
+        if delay == Delay() and parts.clock is None and not parts.half:
+            return "time"  # in 0 minutes
         if parts.clock is None and not parts.half and (delay.same or manner.hour is None):
             found = _at(day, now.hour, now.minute, now)
             return replace(found, timed=False) if isinstance(found, Instant) else found
