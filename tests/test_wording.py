@@ -42,8 +42,8 @@ ENGLISH_NAMES = (
 TYPED = (
     r"(?m)^\.ai.*$|`[^`]*`|\{[^}]*\}|\.ai[ a-z0-9|#]*|o(?:n|ff) all|/[a-z]+|https?://\S+|[a-z]+(?:[._][a-z_]+)+|\.env"
 )
-NOT_READ = ("init_language", "near_days")
-"""What names the languages, each in itself, and a table of words that are looked for."""
+NOT_READ = ("day_signs", "init_language", "near_days")
+"""What names the languages, each in itself, and tables of words and signs that are looked for."""
 PLURALS = r"\{n\} (?:calls|lines|memories|messages|reminders|signs|talks|tools|turns)\b"
 SLIPS = r"(?i)\b(?:an? the|the the|a a|informations|advices|canceled|behaviour|colou?r|favou?rite|hav|dont|wont|cant|its'|organi[sz]e)\b|  +\w| [,;!?]"
 RECEIPTS = {

@@ -15,7 +15,7 @@ from bot.language.sections import SLOT_QUESTION_WORDS
 from bot.language.statements import statements_in
 from bot.text.catalogue import Catalogue, LazyPattern
 from bot.text.fold import fold, script_of
-from bot.text.length import clip, message_tokens, tools_tokens
+from bot.text.length import ELLIPSIS, clip, message_tokens, tools_tokens
 from bot.text.similarity import content_words
 from bot.text.terms import STOP_WORDS, index_terms, search_terms
 
@@ -31,11 +31,15 @@ _HEADINGS = {
 _SPEAKER = LazyPattern(r"\A[^:：,，]{1,30}[:：]\s*")
 _SAID = ("：", ": ", "说：", "說：", " said: ")
 _REMINDER = LazyPattern(r"\A(?:提醒|reminder)[:：]\s*")
+_TALK = LazyPattern("\\A(?:那次聊天|a talk)[:：] ?")
 _NOTE = LazyPattern("\\A(?:笔记|筆記|a note)[:：]")
 _PRESENT = LazyPattern(r"^(?:【在[场場]】|\[Here\] ?)([^,，(（\n]+)", re.MULTILINE)
 _NUMBER = LazyPattern(r"\A(?:[#@✓]|⏰\ufe0f?)\d+\s+")
 _AROUND = LazyPattern(r" ?(?:〔[^〕]*〕|\[around it: [^\]]*\])")
-_DAY = LazyPattern(r" ?[(（]([^()（）]*)[)）]\Z")
+_DAY = LazyPattern(r" ?[(（]((?:[^()（）]|\([^()（）]*\))*)[)）]\Z")
+_ABOVE = LazyPattern(r" ?(?:（上文已有）|\(already above\))\Z")
+"""On a row that only points at what was told before."""
+_PART_WORD = LazyPattern(r"(?a)\s+\S*\w\Z")
 _FIRST_PERSON = LazyPattern(r"[我咱]|\b(?:i|my|me|mine|we|our|us)\b")
 _ASKING = LazyPattern(
     r"[?？]|吗|么$|什么|哪|谁|几[点号个岁]|多少|"
@@ -61,6 +65,19 @@ _ADVICE = LazyPattern(
 _ABOUT_BOT = LazyPattern("^[^我咱]*你[^我咱]*$|\\byou\\b", re.MULTILINE)
 _SELF = LazyPattern(
     r"你(?:到底)?是(?:谁|什么)|你是不是(?:ai|机器人|真人)|\b(?:who|what) are you\b|\bare you (?:an? )?(?:ai|bot|real)\b"
+)
+_NAME_ASKED = LazyPattern(
+    r"\A(?:[你还]*(?:记得|知道))?我(?:应?该)?(?:(?:的|嘅)名字?)?[叫是系](?:什么|咩|乜|谁|啥|边个)(?:名字?)?(?:[吗呢呀啊来着]*)[?\s]*\Z"
+    r"|(?:记得|知道)我的名字|(?:怎么|点样?)(?:称呼|叫)我|\bwhat(?:'s| is) my name\b|\bwho am i\W*\Z|\bwhat am i called\b"
+    r"|\b(?:know|remember) (?:my name|who i am)\b|\bwhat do you call me\b"
+)
+_CALLED = LazyPattern(
+    r"(不|[别別]|won't |never |do not )?(?:叫你|叫TA「|call you |call them [\"'])([^\n<#「」\"]+?)(?:了| any more)? ?(?:[」\"]|'\"|[(（]?#\d)"
+)
+"""How nuan says, in a receipt, an opening or an event, what it calls somebody from now on, or no more."""
+_REMINDERS_ASKED = LazyPattern(
+    r"(?:什么|哪些|哪几[个条]|几[个条]|多少|乜嘢?|咩|有没有).{0,6}提醒[吗呢呀啊]*[?\s]*\Z|提醒(?:列表|清单|事项)|提醒(?:有|是)(?:哪|什么)|\A我的提醒[?\s]*\Z"
+    r"|\b(?:what|which|any|how many|list|show)(?:'re| are| all| me| of| my| the| open)* reminders?\b|\breminders? list\b|\A(?:my )?reminders\W*\Z"
 )
 _GREETING = LazyPattern(
     r"你好|您好|嗨|哈[喽啰罗]|在吗|在不在|早上好|早安|早呀?$|下午好|晚上好|\b(?:hi|hello|hey|good (?:morning|afternoon|evening))\b"
@@ -97,7 +114,8 @@ class PromptFacts:
     """A request as the offline model sees it; texts are unescaped.
 
     `said` is what the last speaker, called one of `names`, said at the end, `earlier` all other people's lines, oldest first; `happened`,
-    `known`, `talked` and `tasks` are the lines of the warm boot; `results` is None until a tool has answered `said`; `answers` counts nuan's own lines.
+    `known`, `talked` and `tasks` are the lines of the warm boot; `results` is None until a tool has answered `said`; `called` is
+    how somebody alone with nuan is addressed, "" where that is unknown; `answers` counts nuan's own lines.
     """
 
     names: tuple[str, ...]
@@ -110,6 +128,7 @@ class PromptFacts:
     talked: tuple[str, ...]
     tasks: tuple[str, ...]
     results: tuple[str, ...] | None
+    called: str
     answers: int
     calls: int
 
@@ -143,6 +162,7 @@ def read_prompt(prompt: Prompt, unnamed: tuple[str, ...] = ()) -> PromptFacts:
         talked=told["talked"],
         tasks=told["tasks"],
         results=_results(prompt.messages),
+        called="" if tail[0][0] else _called(users),
         answers=sum(message.role == "assistant" and bool(message.content) for message in prompt.messages),
         calls=sum(len(message.tool_calls) for message in prompt.messages),
     )
@@ -217,6 +237,18 @@ def _present(content: str) -> str:
     return found[1].strip() if found else ""
 
 
+def _called(users: list[str]) -> str:
+    """How nuan itself last said that it addresses the one whom it is alone with; people's own lines do not count."""
+    called = ""
+    for content in users:
+        for refused, name in _CALLED.findall(_LINE.sub("", content)):
+            if not refused:
+                called = unescape(name)
+            elif unescape(name) == called:
+                called = ""
+    return called
+
+
 def _opened_in(content: str) -> Script:
     """The script of the opening block, in which nuan speaks with them until a line says more."""
     block, framed, _ = content.partition("<ctx")
@@ -243,10 +275,27 @@ def _results(messages: tuple[Message, ...]) -> tuple[str, ...] | None:
     if not messages or messages[-1].role != "tool":
         return None
     begin = max((at for at, message in enumerate(messages) if message.role != "tool"), default=-1)
-    rows = [row for message in messages[begin + 1 :] for row in message.content.splitlines()]
-    found = [row[2:] for row in rows if row.startswith("- ") and not _NOTE.match(row[2:])]
-    kept = [line for line in found if not line.startswith("@")] or found
-    return tuple(dict.fromkeys(_AROUND.sub("", _NUMBER.sub("", line)) for line in kept))
+    before = [row for message in messages[: begin + 1] for row in _rows(message)]
+    found = [_whole(row, before) for message in messages[begin + 1 :] for row in _rows(message)]
+    told = [row for row in found if row and not _NOTE.match(row)]
+    kept = [line for line in told if not line.startswith("@")] or told
+    return tuple(dict.fromkeys(unescape(_AROUND.sub("", _TALK.sub("", _NUMBER.sub("", line)))) for line in kept))
+
+
+def _rows(message: Message) -> list[str]:
+    """What an opening or a tool lists."""
+    listed = message.role == "tool" or (message.role == "user" and "<ctx" in message.content)
+    text = message.content.partition("<ctx")[0] if listed else ""
+    return [row[2:] for row in text.splitlines() if row.startswith("- ")]
+
+
+def _whole(row: str, before: list[str]) -> str:
+    """A row, or the one before with the number that it points at; "" where there is none."""
+    if not _ABOVE.search(row):
+        return row
+    number = _NUMBER.match(row)
+    told = (one for one in reversed(before) if number and one.startswith(number[0]) and not _ABOVE.search(one))
+    return next(told, "")
 
 
 class OfflineModel:
@@ -267,21 +316,29 @@ class OfflineModel:
 
     def _answer(self, request: ModelRequest) -> Completion:
         heard = read_prompt(request.prompt, tuple(self._texts.text("unnamed", script) for script in SCRIPTS))
+        if known := self._known_answer(heard):
+            return Completion(self._introduced(known, request.prompt, heard))
         asks = not heard.forwarded and is_looked_up(heard.said)
         if asks and heard.results is None and any(tool.name == RECALL for tool in request.prompt.tools):
             query = json.dumps({"query": clip(heard.said.strip(), QUERY_CHARS)}, ensure_ascii=False)
             call = ToolCall(f"offline_{heard.calls}", RECALL, query)
             return Completion("", (call,))
         answer = self._recalled(heard) if asks or heard.results is not None else self._reply(heard)
-        if (
-            heard.answers not in (0, HINT_AFTER)
-            or heard.talked
-            or heard.known
-            or self._known_in(request.prompt, heard.answers)
-        ):
-            return Completion(answer)
+        return Completion(self._introduced(answer, request.prompt, heard))
+
+    def _known_answer(self, heard: PromptFacts) -> str:
+        """What is answered without a search: how they are called, and where their reminders are listed."""
+        asked = "" if heard.forwarded else fold(heard.said).strip()
+        if heard.called and _NAME_ASKED.search(asked):
+            return self._say("name", heard, name=heard.called)
+        return self._say("reminders", heard) if _REMINDERS_ASKED.search(asked) else ""
+
+    def _introduced(self, answer: str, prompt: Prompt, heard: PromptFacts) -> str:
+        """The answer; in a first talk with what answers before it, and later once how to connect a model behind it."""
+        if heard.answers not in (0, HINT_AFTER) or heard.talked or heard.known or self._known_in(prompt, heard.answers):
+            return answer
         intro, hint = self._say("intro", heard), self._say("connect", heard)
-        return Completion("\n".join((answer, hint) if heard.answers else (intro, answer)))
+        return "\n".join((answer, hint) if heard.answers else (intro, answer))
 
     async def body(self, request: ModelRequest) -> bytes:
         """The prompt as canonical JSON; the limits change nothing here and are left out."""
@@ -303,20 +360,19 @@ class OfflineModel:
 
         A question that names nobody is answered by lines that name what it asks about, else as any question."""
         opened = (*heard.tasks, *heard.happened, *heard.known)
-        told = "\n".join(opened)
-        results = tuple(one for one in heard.results or () if _text(one) not in told)
+        results = heard.results or ()
         if mood_of(heard.said) == "question":
             named = [line for line in (*opened, *results) if names_what_is_asked(heard.said, line)]
             if named:
                 return self._told(named, heard)
             line = next((one for one in reversed(heard.earlier) if names_what_is_asked(heard.said, one)), "")
-            return self._say("said" if line else "question", heard, line=clip(line, QUOTE_CHARS))
+            return self._say("said" if line else "question", heard, line=_cut(line, QUOTE_CHARS))
         # What the opening tells is not brought again, so it is looked through first.
         nearest = nearest_line(heard.said, tuple(sorted(opened, key=heard.is_theirs)))
-        if nearest or heard.results:
-            return self._told((nearest, *results) if nearest else heard.results or (), heard)
+        if nearest or results:
+            return self._told((nearest, *results) if nearest else results, heard)
         line = nearest_line(heard.said, (*heard.talked, *heard.earlier))
-        return self._say("said", heard, line=clip(line, QUOTE_CHARS)) if line else self._say("nothing", heard)
+        return self._say("said", heard, line=_cut(line, QUOTE_CHARS)) if line else self._say("nothing", heard)
 
     def _told(self, lines: Iterable[str], heard: PromptFacts) -> str:
         """These memories in a sentence, told to whom they are answered; what only says one again is left out."""
@@ -338,8 +394,15 @@ class OfflineModel:
                 said = self._say("reminder", heard, what=said[reminder.end() :])
             else:
                 said = in_second_person(said) if own else self._say("of_you", heard, what=said)
-        said = clip(said, QUOTE_CHARS).rstrip("。.")
-        return self._say("dated", heard, what=said, day=day[1]) if day else said
+        said = _cut(said, QUOTE_CHARS).rstrip("。.")
+        when = self._when(day[1], heard) if day else ""
+        return self._say("dated", heard, what=said, day=when) if when else said
+
+    def _when(self, day: str, heard: PromptFacts) -> str:
+        """A day as the opening's language tells it, in the script of the answer; "" where it is another language."""
+        signs = self._say("day_signs", heard)
+        written = day.translate(str.maketrans(signs[::2], signs[1::2]))
+        return written if script_of(written, heard.script) == heard.script else ""
 
     def _reply(self, heard: PromptFacts) -> str:
         mood = "talk" if heard.forwarded else mood_of(heard.said)
@@ -355,7 +418,7 @@ class OfflineModel:
             if lines
         ]
         if heard.talked and not warm:
-            warm = [self._say("talked", heard, line=clip(self._talked(heard), WARM_CHARS))]
+            warm = [self._say("talked", heard, line=_cut(self._talked(heard), WARM_CHARS))]
         return self._say("pause", heard).join((answer, *warm))
 
     def _talked(self, heard: PromptFacts) -> str:
@@ -372,5 +435,11 @@ class OfflineModel:
 
 
 def _text(result: str) -> str:
-    """What a finding says, without its day, or that it stands above."""
-    return _DAY.sub("", result).rstrip("…")
+    """What a finding says, without its day."""
+    return _DAY.sub("", result)
+
+
+def _cut(text: str, most: int) -> str:
+    """The text, or its beginning up to a whole word and "…"."""
+    kept = clip(text, most)
+    return kept if kept == text else _PART_WORD.sub("", kept.removesuffix(ELLIPSIS)) + ELLIPSIS
