@@ -342,6 +342,15 @@ async def test_it_knows_how_the_opening_calls_them_until_they_want_that_no_more(
     assert [call.name for call in gone.tool_calls] == ["memory_recall"]
 
 
+async def test_neither_its_own_answers_nor_a_bare_name_are_told_as_memories() -> None:
+    own = "以下是检索到的记忆：\n- @3 小暖说：我是 nuan 自带的离线应答：记事、提醒、查记忆都行，别的只会简单回应。（今天）"
+    assert await recalled(own, "我设过什么闹钟？") == "这个我不记得。"
+    log = [alone("hm", "what did I say today?", receipt="Okay, I'll call you Sam #1")]
+    call = await ask(*log)
+    found = Message("tool", "Memories found:\n- #1 friend: Sam (said today)", tool_call_id=call.tool_calls[0].id)
+    assert "“Sam”" not in (await ask(*log, call.message(), found)).text
+
+
 async def test_what_people_say_themselves_names_nobody() -> None:
     answer = await ask(alone("我以后叫你小暖 #1", "我叫什么？"))
     assert "小暖" not in answer.text

@@ -100,6 +100,8 @@ WARM_CHARS = 60
 """Characters of a line of the last talk in a greeting."""
 QUOTE_CHARS = 120
 """Characters of one quoted line."""
+OWN_LINES = ("intro", "connect", "self", "nothing")
+"""Its own texts that answer no question when a search finds them."""
 INTRO_CHARS = 20
 """By so much of it the introduction is known again."""
 QUERY_CHARS = 200
@@ -352,15 +354,22 @@ class OfflineModel:
     def _known_in(self, prompt: Prompt, answers: int) -> bool:
         """Whether this, or an older log of which the lines are told, has said already what is said after `answers`."""
         key = "connect" if answers else "intro"
-        begins = [self._texts.text(key, script)[:INTRO_CHARS] for script in SCRIPTS]
-        return any(begin in message.content for message in prompt.messages for begin in begins)
+        return any(self._says(message.content, key) for message in prompt.messages)
+
+    def _says(self, text: str, *keys: str) -> bool:
+        """Whether one of its own texts stands there, in any language."""
+        return any(self._texts.text(key, script)[:INTRO_CHARS] in text for key in keys for script in SCRIPTS)
+
+    def _worth_telling(self, result: str, heard: PromptFacts) -> bool:
+        """Whether a finding is neither an answer of its own nor the bare name of the one who asks."""
+        return not self._says(result, *OWN_LINES) and _SPEAKER.sub("", _text(result)) != heard.called
 
     def _recalled(self, heard: PromptFacts) -> str:
         """What the tool found, else what was said in this very log, else that nothing is known.
 
         A question that names nobody is answered by lines that name what it asks about, else as any question."""
         opened = (*heard.tasks, *heard.happened, *heard.known)
-        results = heard.results or ()
+        results = tuple(one for one in heard.results or () if self._worth_telling(one, heard))
         if mood_of(heard.said) == "question":
             named = [line for line in (*opened, *results) if names_what_is_asked(heard.said, line)]
             if named:
