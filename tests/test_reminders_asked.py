@@ -376,3 +376,50 @@ async def test_in_no_minutes_is_asked_about(world: World) -> None:
     assert world.replies[-1] == "in 0 minutes: at what time?"
     await world.say("at 11pm")
     assert due(world) == [("06-12 23:00", "go")]
+
+
+async def test_a_bare_correction_is_of_the_reminder_set_last_and_not_of_an_older_memory(world: World) -> None:
+    """What was set after a memory is what 改成10点 means, some lines on, too."""
+    for line in ("记住我12月5日下午3点看牙", "谢谢", "周日提醒我剪头发", "今天天气不错", "你在干嘛", "改成10点"):
+        await world.say(line)
+    assert due(world) == [("06-14 10:00", "剪头发")]
+    assert "⏰1" in world.replies[-1]
+    assert world.peek.memories("text", disabled_at=None) == [("我12月5日下午3点看牙",)]
+
+
+async def test_a_bare_correction_is_of_the_memory_that_was_kept_last(world: World) -> None:
+    """The reminder before it stays."""
+    await world.say("周日提醒我剪头发")
+    await world.wait(1)
+    for line in ("记住我12月5日下午3点看牙", "谢谢", "改成4点"):
+        await world.say(line)
+    assert due(world) == [("06-14 09:00", "剪头发")]
+    assert "下午4点" in world.replies[-1]
+
+
+@pytest.mark.parametrize(
+    ("lines", "at"),
+    [
+        (["哈哈", "不对，是后天"], "06-14 09:00"),
+        (["哈哈", "把开会改到10点"], "06-13 10:00"),
+        (["把开会的提醒推迟到后天"], "06-14 09:00"),
+        (["哈哈", "改成3点"], "06-13 15:00"),
+        (["哈哈", "把开会改到13点半"], "06-13 13:30"),
+    ],
+)
+async def test_a_reminder_that_is_named_or_was_just_set_is_moved_without_a_model(
+    world: World, lines: list[str], at: str
+) -> None:
+    """Also when something else was said since."""
+    for line in ("提醒我明天开会", *lines):
+        await world.say(line)
+    assert due(world) == [(at, "开会")]
+    assert "⏰1" in world.replies[-1]
+
+
+@pytest.mark.parametrize("line", ["把考试改到10点", "把名字改成小暖", "我们把开会改到哪天"])
+async def test_what_names_no_reminder_moves_none(world: World, line: str) -> None:
+    """It is talk."""
+    for each in ("提醒我明天开会", "哈哈", line):
+        await world.say(each)
+    assert due(world) == [("06-13 09:00", "开会")]

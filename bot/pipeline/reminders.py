@@ -19,6 +19,7 @@ from bot.language.reminders.requests import (
     hinted,
     hinted_wish,
     is_getting_up,
+    retime_wish,
     task_of,
     time_reply,
 )
@@ -32,6 +33,7 @@ from bot.language.wishes.reader import understand
 from bot.pipeline.configuration import Current
 from bot.pipeline.texts import Texts, reminder_line, reminder_subject, rule_label, when_label
 from bot.speaking.reminders import (
+    just_set,
     names_numbers,
     promised_task,
     quiet_end,
@@ -39,6 +41,7 @@ from bot.speaking.reminders import (
     retimed,
     spoken_at,
     with_line_before,
+    with_weekday,
 )
 from bot.store.reminders import ReminderAnswer, Reminders
 from bot.store.store import Store
@@ -54,7 +57,7 @@ SAID_CHARS = 40
 """Characters of somebody's words for a time, in a question about it."""
 
 JUST_MS = 5 * MINUTE_MS
-"""So soon after a line that names a day an hour alone may be of that day."""
+"""So soon after a line that names a day an hour alone may be of that day, or after a reminder was set correct it."""
 
 LEFT: frozenset[UnclearTime] = frozenset(("several", "rule", "vague", "day", "before", "task"))
 """What a model that judges is left to understand; everything else is asked at once."""
@@ -173,7 +176,7 @@ class ReminderService:
             return RequestOutcome(await self._settle(at, found, made))
         other = RequestOutcome(False, cued=judges and not found and hinted(event.text))
         if (chat.id, person.id) not in self._asking:
-            return other
+            return RequestOutcome(True) if await self._retimed(at, event) else other
         waiting = await self._store.question(chat.id, person.id, at.now)
         reply = time_reply(event.text, self._names) if waiting is not None else None
         answer = None
@@ -183,7 +186,7 @@ class ReminderService:
         if answer is None:
             await self._store.ask(chat.id, person.id, None, 0)
             self._asking.discard((chat.id, person.id))  # not before: what the disk refuses is heard once more
-            return other
+            return RequestOutcome(True) if await self._retimed(at, event) else other
         return RequestOutcome(answer)
 
     def _may_ask(self, at: ReminderRequest, hint: ReminderWish) -> bool:
@@ -445,7 +448,7 @@ class ReminderService:
             parts = replace(parts, clock=None, half="", doubt=None)
             parts = parts if parts.day or parts.every or parts.delay else replace(parts, day=NamedDay("near", 1))
         elif not reply.agreed:
-            parts = _with_weekday(parts, reply.parts) or (
+            parts = with_weekday(parts, reply.parts) or (
                 joined_parts(parts, reply.parts) if not parts.empty else reply.parts
             )
         # A day that was said before midnight is counted from then, a delay from now.
@@ -490,6 +493,19 @@ class ReminderService:
         if not moved:
             return None
         return await self._store.move(moved, self._answer(at, lambda _: "\n".join(lines)), at.now)
+
+    async def _retimed(self, at: ReminderRequest, event: Event) -> bool:
+        """把开会改到9点, or 改成9点 a few lines after one was set, without a model: it is said then."""
+        wish = retime_wish(event.text, self._names)
+        if wish is None or self._current.value.judges or event.why == "window":
+            return False
+        (what, reply), mine = wish, await self.mine(at)
+        found = reminders_meant(what, mine, what) if what else just_set(mine, at.chat.id, at.now - JUST_MS)
+        if len(found) != 1 or (not what and await self._store.kept_since(found[0])):
+            return False
+        said = self._when(at, found[0]) if local(found[0].due_at, at.tz).hour > 12 else ""
+        one = IncompleteReminder(found[0].text, (said,), False, False, at.now, at.event_id, numbers=(found[0].id,))
+        return bool(await self._moved(at, one, replace(reply, corrects=True)))
 
     def _note(self, at: ReminderRequest) -> None:
         if self._asking is not None:
@@ -566,17 +582,6 @@ class ReminderService:
 
     def _text(self, script: Script, key: str, **values: object) -> str:
         return self._current.words.messages.text(key, script, **values)
-
-
-def _with_weekday(parts: TimeParts, answer: TimeParts) -> TimeParts | None:
-    """What was meant when a weekday was asked about: said once more it is today, with "next week" that of next week."""
-    day = parts.day
-    if day is None or day.kind != "weekday":
-        return None
-    if answer.day == day:
-        return replace(parts, day=NamedDay("near"))
-    next_week = answer.day is None and answer.doubt == "day"
-    return replace(parts, day=NamedDay("week", 1, day.weekday)) if next_week else None
 
 
 def _meant(words: str, open_ones: tuple[Reminder, ...]) -> tuple[Reminder, ...]:

@@ -12,7 +12,7 @@ from bot.language.reminders.requests import ALL_REMINDERS, ReminderWish, task_of
 from bot.language.reminders.wording import in_second_person
 from bot.language.time.dates import date_in
 from bot.language.time.moments import hour_of, joined_parts, moment_meant, time_parts
-from bot.language.time.parts import DayPart, TimeParts, date_of_named
+from bot.language.time.parts import DayPart, NamedDay, TimeParts, date_of_named
 from bot.language.time.schedule import SEVERAL, next_of
 from bot.speaking.initiative import is_quiet_hour
 from bot.text.catalogue import LazyPattern
@@ -216,3 +216,21 @@ def reminders_meant(words: str, reminders: Sequence[Reminder], task: str) -> tup
 
 def _core(reminder: Reminder) -> str:
     return _NOISE.sub("", fold(reminder.text))
+
+
+def with_weekday(parts: TimeParts, answer: TimeParts) -> TimeParts | None:
+    """What was meant when a weekday was asked about: said once more it is today, with "next week" that of next week."""
+    day = parts.day
+    if day is None or day.kind != "weekday":
+        return None
+    if answer.day == day:
+        return replace(parts, day=NamedDay("near"))
+    next_week = answer.day is None and answer.doubt == "day"
+    return replace(parts, day=NamedDay("week", 1, day.weekday)) if next_week else None
+
+
+def just_set(reminders: Sequence[Reminder], chat_id: int, since: int) -> tuple[Reminder, ...]:
+    """The one that was set there last, since then, ms; all of them where several were set at once."""
+    late = [each for each in reminders if each.chat_id == chat_id and each.made_at >= since]
+    last = max((each.made_at for each in late), default=0)
+    return tuple(each for each in late if each.made_at == last)

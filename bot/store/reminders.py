@@ -226,6 +226,12 @@ class Reminders(Repository):
         return tx.all(f"{SELECT_OPEN_REMINDERS}AND {where} ORDER BY due_at, reminder.id", *values, to=Reminder)
 
     @reads
+    def kept_since(self, tx: Tx, reminder: Reminder) -> bool:
+        """Whether its person asked there to keep something after it was set."""
+        later = "SELECT 1 FROM memory WHERE owner_id = ? AND chat_id = ? AND asked = 1 AND created_at > ? LIMIT 1"
+        return tx.has(later, reminder.person_id, reminder.chat_id, reminder.made_at)
+
+    @reads
     def of_events(self, tx: Tx, event_ids: tuple[int, ...]) -> frozenset[int]:
         """The reminders that ever came from these messages."""
         return frozenset(number for event in event_ids for number in tx.derived("reminder", event))

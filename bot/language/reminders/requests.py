@@ -102,6 +102,7 @@ _WHENEVER = LazyPattern(rf"\s*(?:{ANY['whenever']})(?:吧|啦|[。.!！~\s])*")
 _AGREE = LazyPattern(rf"(?:{ANY['agree']})(?:[的呀啊哦呢吧啦好要对行嗯]|谢谢|please|thanks|thx|do|[,，。.!！~\s])*")
 _CORRECTS = LazyPattern(CORRECTING)
 _FIRST = LazyPattern(rf"^(?:[\s,，.。]*(?:{CORRECTING}))+")
+_RETIMES = LazyPattern(ANY["retimes"])
 _FILL_ANSWER = LazyPattern(f"{CORRECTING}|{ANY['fill_answer']}")
 
 
@@ -552,6 +553,19 @@ def time_reply(text: str, names: tuple[str, ...] = ()) -> TimeReply | None:
     if parts.empty or not _plain(folded, parts):
         return None
     return TimeReply(parts, said=time_words(text, folded, origin, parts), corrects=corrects)
+
+
+def retime_wish(text: str, names: tuple[str, ...] = ()) -> tuple[str, TimeReply] | None:
+    """What a message wants at another time, "" for what was set just before, and when; None for anything else."""
+    reply = time_reply(text, names)
+    if reply is not None:
+        return ("", reply) if reply.corrects else None
+    found = _RETIMES.fullmatch(fold(unaddressed(text, names)).strip(" 。.!！~")) if len(text) <= ANSWER_CHARS else None
+    if found is None:
+        return None
+    what, when = (one for one in found.groups() if one)
+    then = time_reply(when)
+    return (what.strip(), then) if then is not None else None
 
 
 def _plain(folded: str, parts: TimeParts) -> bool:

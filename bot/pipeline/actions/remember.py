@@ -143,7 +143,9 @@ class RememberActions:
             )
             command = all_about or object_wish(said, *held)
         if command is None and corrects(text):
-            command = _correction(text, event, (await known(False))[0])
+            reminders = await self._store.reminders.open(event.person_id or 0, event.chat_id)
+            set_at = max((each.made_at for each in reminders), default=0)
+            command = _correction(text, event, (await known(False))[0], set_at)
         if command is not None:
             return ParsedCommands(_each(command), ""), False
         return understood, question is not None and keeps_waiting(question, text, names)
@@ -379,9 +381,10 @@ class RememberActions:
         return await self._remember(MemoryCommand("nick_revoke", name), told, "identity", "no_address")
 
 
-def _correction(text: str, event: Event, owned: Iterable[Memory]) -> MemoryCommand | None:
-    """The wish to change what the same person had kept there just before, where it is clear what changes."""
-    late = event.at - CORRECTS_MS
+def _correction(text: str, event: Event, owned: Iterable[Memory], since: int) -> MemoryCommand | None:
+    """The wish to change what the same person had kept there just before, and not before `since` (ms), where it is clear
+    what changes."""
+    late = max(event.at - CORRECTS_MS, since)
     just = [
         each
         for each in owned
