@@ -393,14 +393,17 @@ class OfflineModel:
         spoken = [self._spoken(line, heard) for line in told]
         return self._say("found", heard, lines=self._say("between", heard).join(spoken[:FOUND]))
 
-    def _spoken(self, line: str, heard: PromptFacts) -> str:
-        """A memory without brackets; what somebody told of themselves is told to them as theirs (我对花生过敏：你对…)."""
+    def _spoken(self, line: str, heard: PromptFacts, *, todo: bool = False) -> str:
+        """A memory without brackets; what somebody told of themselves is told to them as theirs (我对花生过敏：你对…).
+
+        Behind "do not forget" (`todo`) a reminder is its task alone."""
         day, said = _DAY.search(line), _text(line)
         if heard.is_theirs(said):
             said = _SPEAKER.sub("", said)
             reminder, own = _REMINDER.match(fold(said)), _FIRST_PERSON.search(fold(said))
             if reminder:
-                said = self._say("reminder", heard, what=said[reminder.end() :])
+                task = said[reminder.end() :]
+                said = task if todo else self._say("reminder", heard, what=task)
             else:
                 said = in_second_person(said) if own else self._say("of_you", heard, what=said)
         said = _cut(said, QUOTE_CHARS).rstrip("。.")
@@ -418,7 +421,7 @@ class OfflineModel:
         answer = self._say(mood, heard)
         if heard.answers or mood != "greeting":
             return answer
-        todo = [self._spoken(line, heard) for line in heard.tasks[:1]]
+        todo = [self._spoken(line, heard, todo=True) for line in heard.tasks[:1]]
         known = [self._spoken(line, heard) for line in (*heard.happened, *heard.known)][: TOLD - len(todo)]
         between = self._say("between", heard)
         warm = [
