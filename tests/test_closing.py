@@ -5,7 +5,10 @@ import json
 import pytest
 
 from bot.core.errors import ModelError
+from bot.core.files import PromptFiles
 from bot.core.models import ModelRequest
+from bot.model.offline import OfflineModel
+from bot.text.catalogue import catalogue
 from tests.conftest import NewWorld
 from tests.fakes.model import Answer, says
 from tests.peek import SOME
@@ -262,6 +265,36 @@ async def test_clear_shows_the_next_session_none_of_the_old_lines_but_keeps_memo
     assert sessions(world) == [("closed", "clear"), ("open", "")]
     assert len(digests(world)) == 1
     assert world.peek.events.count(text=TALK[0]) == 1
+
+
+async def test_a_cleared_talk_is_recalled_by_nothing_but_what_was_asked_to_be_kept(world: World) -> None:
+    world.model = OfflineModel(catalogue(PromptFiles(None).path, "offline"))  # type: ignore[assignment]
+    await world.restart()
+    await world.say("My sister Anna moved to Rome, I will visit her next month")
+    await world.say("remember I am allergic to peanuts")
+    await world.say("remind me tomorrow at 10 am to call the vet")
+    await world.say(".ai clear")
+    await world.say("What did I say about my sister?")
+    assert "Anna" not in world.replies[-1]
+    await world.say("/new")
+    await world.say("What did I say about my sister Anna in Rome?")
+    assert "moved" not in world.replies[-1]
+    await world.say("What am I allergic to?")
+    assert "peanuts" in world.replies[-1]
+    assert not any("Anna moved" in path.read_text(encoding="utf-8") for path in (world.folder / "notes").rglob("*.md"))
+    await world.wait(26 * HOUR)
+    assert "call the vet" in world.replies[-1]
+
+
+async def test_what_was_not_to_be_kept_stays_unkept_when_its_talk_was_cleared(world: World) -> None:
+    world.model = OfflineModel(catalogue(PromptFiles(None).path, "offline"))  # type: ignore[assignment]
+    await world.restart()
+    await world.say("我昨天偷吃了蛋糕")
+    await world.say("别记这个")
+    await world.say(".ai clear")
+    await world.say("撤销")
+    await world.say("我昨天吃了什么？")
+    assert "偷吃" not in world.replies[-1]
 
 
 async def test_clear_holds_while_its_digest_is_missing(world: World) -> None:

@@ -2,6 +2,9 @@
 
 import pytest
 
+from bot.core.files import PromptFiles
+from bot.model.offline import OfflineModel
+from bot.text.catalogue import catalogue
 from tests.conftest import NewWorld
 from tests.peek import Like
 from tests.world import World
@@ -12,6 +15,11 @@ DIGEST = '{"summary":"聊天","statements": [{"kind": "event","text":"我今天�
 
 def kept(world: World) -> list[str]:
     return [str(row[0]) for row in world.peek.memories("text", disabled_at=None)]
+
+
+async def answers_offline(world: World) -> None:
+    world.model = OfflineModel(catalogue(PromptFiles(None).path, "offline"))  # type: ignore[assignment]
+    await world.restart()
 
 
 @pytest.mark.parametrize("fact", ["年糕对鸡肉过敏", "下周五之前要交报告", "小李的电话是13800001111"])
@@ -250,6 +258,54 @@ async def test_what_is_not_to_be_kept_is_in_no_digest_and_no_later_session(
     assert all("吵架" not in message.content for request in digests for message in request.prompt.messages)
     assert world.rows("SELECT count(*) FROM event WHERE off_record AND text LIKE '%吵架%' AND kind = 'bot'") != [(0,)]
     assert world.peek.events.count(off_record=0, text=Like("%吵架%")) == 0
+
+
+@pytest.mark.parametrize("by_model", [True, False])
+async def test_a_reply_that_repeats_what_is_not_to_be_kept_comes_back_in_no_later_talk(
+    world: World, by_model: bool
+) -> None:
+    if by_model:
+        world.model.script = lambda request: (
+            "你说过你昨天偷吃了蛋糕" if "吃了什么" in request.prompt.messages[-1].content else "嗯"
+        )
+    else:
+        await answers_offline(world)
+    await world.say("我昨天偷吃了蛋糕")
+    await world.say("别记这个")
+    await world.say("我昨天吃了什么？")
+    assert by_model == ("偷吃" in world.replies[-1])
+    await world.say("/new")
+    await answers_offline(world)
+    await world.say("我昨天吃了什么？")
+    assert "偷吃" not in world.replies[-1]
+    assert not any("偷吃" in path.read_text(encoding="utf-8") for path in (world.folder / "notes").rglob("*.md"))
+
+
+async def test_what_nuan_repeated_before_it_was_not_to_be_kept_does_not_come_back_either(world: World) -> None:
+    world.model.script = lambda request: (
+        "你昨天偷吃了蛋糕" if "再说一遍" in request.prompt.messages[-1].content else "嗯"
+    )
+    await world.say("我昨天偷吃了蛋糕", external_id="m1")
+    await world.say("再说一遍给我听听")
+    await world.say("别记这个", target="m1")
+    await world.say("/new")
+    await answers_offline(world)
+    await world.say("我昨天吃了什么？")
+    assert "偷吃" not in world.replies[-1]
+
+
+async def test_a_reply_that_repeats_it_is_kept_again_when_the_wish_is_taken_back(world: World) -> None:
+    world.model.script = lambda request: (
+        "你昨天偷吃了蛋糕" if "再说一遍" in request.prompt.messages[-1].content else "嗯"
+    )
+    await world.say("我昨天偷吃了蛋糕")
+    await world.say("别记这个")
+    await world.say("再说一遍给我听听")
+    await world.say("撤销")
+    await world.say("/new")
+    await answers_offline(world)
+    await world.say("我昨天吃了什么？")
+    assert "偷吃" in world.replies[-1]
 
 
 async def test_what_was_kept_from_it_goes_and_a_digest_made_before_is_made_again(world: World) -> None:

@@ -66,7 +66,7 @@ async def _close(call: Invocation, reason: CloseReason) -> bool:
     session = await sessions.open_session(chat)
     there = session is not None
     if reason == "clear":
-        there = await sessions.clear(chat, event, ended=not there) or there
+        there = await call.store.memories.clear_talk(chat, event, call.now)
     elif session is None and not await sessions.undigested(chat):
         await sessions.clear(chat, event)
     if session is not None:

@@ -154,7 +154,8 @@ class ModelRequest:
     When `first_s` is not 0, the first piece of a streamed answer has to be there in so many seconds.
 
     `cache_key` names the stable prefix; "" for a one-off request, of which nothing is worth keeping in a cache. With a
-    `shape` the answer is to be one JSON object of it. `on_sent` is called when it goes out.
+    `shape` the answer is to be one JSON object of it. `on_sent` is called when it goes out. `off_record` are lines of the
+    prompt that are to be kept nowhere: a model without judgement quotes none of them.
     """
 
     prompt: Prompt
@@ -165,6 +166,7 @@ class ModelRequest:
     shape: ResponseFormat | None = None
     first_s: float = 0.0
     on_sent: Callable[[], None] | None = field(default=None, compare=False, repr=False)
+    off_record: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from bot.language.statements import statements_in
 from bot.text.catalogue import Catalogue, LazyPattern
 from bot.text.fold import fold, script_of
 from bot.text.length import ELLIPSIS, clip, message_tokens, tools_tokens
-from bot.text.similarity import content_words
+from bot.text.similarity import content_words, repeating
 from bot.text.terms import STOP_WORDS, index_terms, search_terms
 
 Mood = Literal["greeting", "thanks", "bye", "self", "past", "question", "talk"]
@@ -318,6 +318,8 @@ class OfflineModel:
 
     def _answer(self, request: ModelRequest) -> Completion:
         heard = read_prompt(request.prompt, tuple(self._texts.text("unnamed", script) for script in SCRIPTS))
+        unkept = repeating(request.off_record, enumerate(heard.earlier))
+        heard = replace(heard, earlier=tuple(line for at, line in enumerate(heard.earlier) if at not in unkept))
         if known := self._known_answer(heard):
             return Completion(self._introduced(known, request.prompt, heard))
         asks = not heard.forwarded and is_looked_up(heard.said)

@@ -33,6 +33,7 @@ from bot.store.removal import (
     TOLD_THEN,
     Forgetting,
     carry_out,
+    clear_off_record,
     disable_memories,
     final_key,
     forget_memories,
@@ -42,6 +43,7 @@ from bot.store.removal import (
     purge_now,
 )
 from bot.store.schema import SELECT_MEMORY, placeholders
+from bot.store.sessions import clear_lines
 from bot.store.sqlite import GREATEST
 from bot.store.supersession import reword_memory
 from bot.store.transactions import Tx
@@ -99,7 +101,11 @@ def _record_again(tx: Tx, aside: int, at: int) -> None:
     heard = tx.sources("aside", aside)
     tx.unlink("aside", aside)
     for number in heard:
-        tx.run("UPDATE event SET off_record = 0 WHERE id = ?", number)
+        sql = (
+            "UPDATE event SET off_record = 0 WHERE id = ? AND NOT EXISTS (SELECT 1 FROM session WHERE "
+            "session.chat_id = event.chat_id AND close_reason = 'clear' AND event.id BETWEEN from_event + 1 AND upto_event)"
+        )
+        tx.run(sql, number)
         sql = (
             "UPDATE session SET digest_due_at = ? WHERE id IN (SELECT digest.session_id FROM edge JOIN digest "
             "ON digest.id = derived_id WHERE edge.kind = 'digest' AND event_id = ?)"
@@ -314,6 +320,23 @@ class MemoryForgetting(Repository):
         return await carry_out(
             self._database, forgetting, lambda tx: self._set_aside(tx, events, forgetting, receipt, at, ahead), at
         )
+
+    @writes
+    def clear_talk(self, tx: Tx, chat_id: int, upto_event: int, at: int) -> bool:
+        """The talk of this chat that goes on, or the last one that has no digest yet, leaves nothing up to that event
+        but what was asked to be kept, and no new log shows a line of it; whether there was one."""
+        clear_lines(tx, chat_id, upto_event)
+        sql = (
+            "SELECT id, from_event FROM session WHERE chat_id = ? AND (state = 'open' OR (state = 'closing' "
+            "AND digest_due_at IS NOT NULL)) ORDER BY id DESC LIMIT 1"
+        )
+        talk = tx.one(sql, chat_id)
+        if talk is None:
+            return False
+        number, from_event = talk
+        tx.run("UPDATE session SET close_reason = 'clear' WHERE id = ? AND state = 'closing'", number)
+        clear_off_record(tx, chat_id, (from_event, upto_event), at)
+        return True
 
     def _set_aside(
         self, tx: Tx, events: tuple[int, ...], forgetting: Forgetting, receipt: Receipt, at: int, ahead: bool

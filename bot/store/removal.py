@@ -451,19 +451,53 @@ def mark_off_record(tx: Tx, events: Iterable[int], mark: int) -> None:
 
 
 def keep_off_record(tx: Tx, wish: int, events: tuple[int, ...], person_id: int, at: int) -> None:
-    """On that message's wish nothing is made of these messages and of the replies to them, nor of what was made of them."""
-    marked = set(events) | replies_to(tx, None, set(events), set())
+    """On that message's wish nothing is made of these messages and of what nuan said to or like them, nor of what was
+    made of them."""
+    marked = set(events) | replies_to(tx, None, set(events), set()) | _said_again(tx, events)
     mark_off_record(tx, marked, OFF_RECORD)
     tx.link("aside", wish, marked)
-    index_lines(tx, marked)
-    remove_from_notes(tx, RemovedContent(frozenset(marked)), at)
-    empty_digests(tx, marked, at)
     # What others said and promised stays theirs.
     sql = (
         f"SELECT id FROM event WHERE id IN ({placeholders(marked)}) AND (person_id = ? OR person_id IS NULL) "
         "ORDER BY id"
     )
-    own = tx.ids(sql, *marked, person_id)
+    take_off_record(tx, marked, tx.ids(sql, *marked, person_id), at)
+
+
+def clear_off_record(tx: Tx, chat_id: int, between: tuple[int, int], at: int) -> None:
+    """What was said there after the first of two events, up to the other, is kept nowhere; what was asked to be kept
+    stays."""
+    sql = (
+        "SELECT id FROM event WHERE chat_id = ? AND id > ? AND id <= ? AND kind IN ('message', 'bot') "
+        "AND hidden = '' AND off_record = 0 ORDER BY id"
+    )
+    cleared = tx.ids(sql, chat_id, *between)
+    mark_off_record(tx, cleared, OFF_RECORD)
+    asked = (
+        "SELECT event_id FROM edge JOIN commitment ON commitment.id = derived_id WHERE edge.kind = 'commitment' "
+        "AND source = 'tool' AND event_id = ?"
+    )
+    kept = tx.ids_for(asked, cleared)
+    take_off_record(tx, cleared, [number for number in cleared if number not in kept], at)
+
+
+def _said_again(tx: Tx, events: Collection[int]) -> set[int]:
+    """What nuan said after these messages, in their chat, that repeats one of them."""
+    told = tx.all(f"SELECT id, text FROM event WHERE id IN ({placeholders(events)})", *events)
+    sql = (
+        "SELECT id, text FROM event WHERE chat_id = (SELECT chat_id FROM event WHERE id = ?) AND id > ? "
+        "AND kind = 'bot' AND hidden = '' ORDER BY id DESC LIMIT ?"
+    )
+    first = min(events, default=0)
+    return repeating([text for _, text in told], tx.all(sql, first, first, SCRUBBED_LINES))
+
+
+def take_off_record(tx: Tx, marked: Collection[int], own: Iterable[int], at: int) -> None:
+    """Nothing is left of what was made of these messages that are marked; of what was made of `own` ones also no
+    promise and no memory that nobody asked for."""
+    index_lines(tx, marked)
+    remove_from_notes(tx, RemovedContent(frozenset(marked)), at)
+    empty_digests(tx, marked, at)
     withdraw_promises(tx, own)
     for number in own:
         for memory_id in tx.ids(

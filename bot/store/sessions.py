@@ -176,6 +176,11 @@ def close_session(
     return changed == 1
 
 
+def clear_lines(tx: Tx, chat_id: int, upto_event: int) -> None:
+    """No new log of this chat shows a raw line up to that event."""
+    tx.run("UPDATE chat SET cleared_upto = ? WHERE id = ?", upto_event, chat_id)
+
+
 def _cleared_upto(tx: Tx, chat_id: int) -> int:
     """The event up to which `.ai clear` hid the lines of a chat; 0: it never did."""
     return tx.number("SELECT cleared_upto FROM chat WHERE id = ?", chat_id)
@@ -290,21 +295,9 @@ class Sessions(Repository):
         return tuple(ToolSpec(name, text, schema) for name, text, schema in json.loads(tools))
 
     @writes
-    def clear(self, tx: Tx, chat_id: int, upto_event: int, *, ended: bool = False) -> bool:
-        """No new log of this chat shows a raw line up to that event, whether a session is open or not.
-
-        With `ended` the last talk that has no digest yet leaves nothing either; whether there was one.
-        """
-        tx.run("UPDATE chat SET cleared_upto = ? WHERE id = ?", upto_event, chat_id)
-        return (
-            ended
-            and tx.run(
-                "UPDATE session SET close_reason = 'clear' WHERE id = (SELECT max(id) FROM session WHERE chat_id = ? "
-                "AND state = 'closing' AND digest_due_at IS NOT NULL)",
-                chat_id,
-            )
-            == 1
-        )
+    def clear(self, tx: Tx, chat_id: int, upto_event: int) -> None:
+        """No new log of this chat shows a raw line up to that event, whether a session is open or not."""
+        clear_lines(tx, chat_id, upto_event)
 
     @reads
     def due(self, tx: Tx, chat_id: int, now: int) -> tuple[Session, ...]:

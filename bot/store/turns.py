@@ -44,7 +44,7 @@ from bot.store.sessions import (
     open_session,
     take_part,
 )
-from bot.store.sqlite import EVENT_QUEUE, GREATEST
+from bot.store.sqlite import EVENT_QUEUE, GREATEST, LEAST
 from bot.store.told import note_told_items, note_told_memories
 from bot.store.transactions import Row, Tx, row_reader
 from bot.store.windows import (
@@ -56,6 +56,7 @@ from bot.store.windows import (
     put_follow_ups_back,
     requeue_events,
 )
+from bot.text.similarity import echoes
 
 OVER_BUDGET = "over_budget"
 """How the error of a turn begins that a limit ended; its events are refused, not failed."""
@@ -67,6 +68,12 @@ SELECT_TURN = """SELECT turn.id, turn.chat_id, turn.session_id, epoch_id, turn.n
     asked_at, '[]', receipts, session.number, epoch.number, session.opened_at, mode, mode_why FROM turn
     JOIN session ON session.id = turn.session_id JOIN epoch ON epoch.id = turn.epoch_id """
 
+
+OFF_RECORD_LINES = f"""SELECT event.id, text, off_record, EXISTS (SELECT 1 FROM turn_event WHERE turn_id = turn.id
+    AND event_id = event.id) FROM turn JOIN event ON event.chat_id = turn.chat_id AND event.id > (SELECT
+    {LEAST}(from_event, coalesce((SELECT min(event_id) - 1 FROM turn_event WHERE turn_id = turn.id), from_event))
+    FROM session WHERE session.id = session_id) WHERE turn.id = ? AND kind = 'message' AND off_record > 0 ORDER BY event.id"""
+"""What is to be kept nowhere of the talk of a turn: number, text, why, and whether the turn answers it."""
 
 ASKED_IN = """SELECT state, logged_upto, stale, (SELECT coalesce(max(number), 0) + 1 FROM turn WHERE session_id =
     session.id) FROM session JOIN epoch ON epoch.id = ? WHERE session.id = ?"""
@@ -374,18 +381,12 @@ def has_acted(tx: Tx, turn_id: int) -> bool:
 
 
 def say_line(tx: Tx, turn: Turn, text: str, at: int, label: str = "") -> int:
-    """The line of nuan's that a turn said, or that is left of it; off the record when it answers such a line."""
-    off_record = tx.value(
-        "SELECT coalesce(max(off_record), 0) FROM turn_event JOIN event ON event.id = event_id "
-        "WHERE turn_event.turn_id = ?",
-        turn.id,
-    )
-    line = add_line(tx, turn.chat_id, text, at, label, turn_id=turn.id, off_record=off_record)
-    for wish in tx.ids(
-        "SELECT DISTINCT derived_id FROM turn_event CROSS JOIN edge WHERE turn_event.turn_id = ? "
-        "AND edge.event_id = turn_event.event_id AND edge.kind = 'aside'",  # in this order, not from all asides
-        turn.id,
-    ):
+    """The line of nuan's that a turn said, or that is left of it; off the record when it answers or repeats such a line."""
+    unkept = tx.all(OFF_RECORD_LINES, turn.id)
+    about = {number: mark for number, said, mark, answered in unkept if answered or echoes(said, text)}
+    line = add_line(tx, turn.chat_id, text, at, label, turn_id=turn.id, off_record=max(about.values(), default=0))
+    wishes = "SELECT derived_id FROM edge WHERE kind = 'aside' AND event_id = ?"
+    for wish in sorted(tx.ids_for(wishes, about)):
         tx.link("aside", wish, (line,))  # who takes the wish back takes it back for both
     index_lines(tx, (line,))
     return line
@@ -551,6 +552,11 @@ class TurnCommits(Repository):
         if dead and notice is not None:
             enqueue(tx, chat_id, notice, at)
         return counted, dead
+
+    @reads
+    def off_record(self, tx: Tx, turn_id: int) -> tuple[str, ...]:
+        """What people said in the talk of that turn that is to be kept nowhere."""
+        return tuple(said for _, said, *_ in tx.all(OFF_RECORD_LINES, turn_id))
 
     @reads
     def is_quiet(self, tx: Tx, turn_id: int) -> bool:
