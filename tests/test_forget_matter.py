@@ -226,3 +226,10 @@ async def test_a_yes_to_several_lines_of_a_bare_name_takes_them_all(world: World
     for line in ("昨天的火锅好吃", "今天的火锅太辣", "忘记火锅", "是"):
         await world.say(line)
     assert held(world, "好吃|太辣") == set()
+
+
+@pytest.mark.parametrize("wish", ["/remember", "remember", "/remember I like tea"])
+async def test_a_wish_is_never_the_line_that_a_bare_forget_means(world: World, wish: str) -> None:
+    await world.say(wish)
+    await world.say("/forget")
+    assert f"“{wish}”" not in world.replies[-1]

@@ -9,7 +9,7 @@ from bot.core.people import Chat
 from bot.core.ports import Clock
 from bot.language.wishes.forget import OwnLine, core_of, holds, is_about, lines_about, matching, perhaps_matching
 from bot.language.wishes.keep import says_nothing
-from bot.language.wishes.reader import understand
+from bot.language.wishes.reader import bare_wish, menu_command, understand
 from bot.pipeline.actions.plans import PlanKind, PlannedItem, open_plans, plans_meant
 from bot.pipeline.actions.receipts import NAMED, CommandContext, Receipts, brief, memory_line_for_people
 from bot.pipeline.concurrency import TextThread
@@ -270,7 +270,9 @@ class ForgetActions:
         last = next(reversed(await self.mine(told)), None)
         if last is None or last.at < max(after, told.event.at - JUST_MS) or says_nothing(last.text):
             return None
-        return last if not understand(last.text[:READ_CHARS], self._current.settings.bot.names).commands else None
+        text, names = last.text[:READ_CHARS], self._current.settings.bot.names
+        is_wish = menu_command(text) or bare_wish(text, names) or understand(text, names).commands
+        return None if is_wish else last
 
     async def _said(self, command: MemoryCommand, told: CommandContext) -> tuple[int, ...]:
         """Their lines that say what a wish to keep nothing of it names."""
