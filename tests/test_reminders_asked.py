@@ -423,3 +423,22 @@ async def test_what_names_no_reminder_moves_none(world: World, line: str) -> Non
     for each in ("提醒我明天开会", "哈哈", line):
         await world.say(each)
     assert due(world) == [("06-13 09:00", "开会")]
+
+
+@pytest.mark.parametrize(
+    ("lines", "named"),
+    [
+        (("提醒我明天开会", "哈哈", "把开会改到今天早上6点"), "⏰1 开会"),
+        (("提醒我明天开会", "提醒我后天开会", "哈哈", "把开会改到10点"), "⏰1 开会、⏰2 开会"),
+    ],
+)
+async def test_a_reminder_that_cannot_be_moved_is_named(world: World, lines: tuple[str, ...], named: str) -> None:
+    """A wish that names one is not passed over."""
+    for line in lines[:-1]:
+        await world.say(line)
+    before = due(world)
+    await world.say(lines[-1])
+    assert world.replies[-1].startswith(f"还没有改：{named}")
+    assert due(world) == before
+    await world.say("⏰1 改到明天11点")
+    assert due(world)[0] == ("06-13 11:00", "开会")

@@ -501,11 +501,13 @@ class ReminderService:
             return False
         (what, reply), mine = wish, await self.mine(at)
         found = reminders_meant(what, mine, what) if what else just_set(mine, at.chat.id, at.now - JUST_MS)
-        if len(found) != 1 or (not what and await self._store.kept_since(found[0])):
+        if not found or (not what and await self._store.kept_since(found[0])):
             return False
         said = self._when(at, found[0]) if local(found[0].due_at, at.tz).hour > 12 else ""
         one = IncompleteReminder(found[0].text, (said,), False, False, at.now, at.event_id, numbers=(found[0].id,))
-        return bool(await self._moved(at, one, replace(reply, corrects=True)))
+        moved = await self._moved(at, one, replace(reply, corrects=True)) if len(found) == 1 else None
+        text = self._text(at.script, "remind_unmoved", list=self._named(at, found))
+        return await self._store.say(self._answer(at, lambda _: text), at.person.id, at.now) if moved is None else moved
 
     def _note(self, at: ReminderRequest) -> None:
         if self._asking is not None:
