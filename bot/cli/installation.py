@@ -34,6 +34,7 @@ from bot.language.sections import section_registry
 from bot.language.small_talk import asks_something, is_casual
 from bot.language.statements import tasks_in
 from bot.language.stop_commands import stop_command
+from bot.language.time.moments import time_parts
 from bot.language.wishes.names import introduced_name
 from bot.language.wishes.reader import (
     bare_object,
@@ -250,6 +251,7 @@ def _read_sample(configuration: Configuration, now: int, sample: str) -> None:
     stop_command(sample, names)
     feedback_signals(sample, names)
     reminder_wishes(sample, names)
+    time_parts(sample)
     plan_named(sample)
     corrects(sample)
     introduced_name(sample)

@@ -496,8 +496,8 @@ class ReminderService:
 
     async def _retimed(self, at: ReminderRequest, event: Event) -> bool:
         """把开会改到9点, or 改成9点 a few lines after one was set, without a model: it is said then."""
-        wish = retime_wish(event.text, self._names)
-        if wish is None or self._current.value.judges or event.why == "window":
+        judged = self._current.value.judges or event.why == "window"
+        if judged or (wish := retime_wish(event.text, self._names)) is None:
             return False
         (what, reply), mine = wish, await self.mine(at)
         found = reminders_meant(what, mine, what) if what else just_set(mine, at.chat.id, at.now - JUST_MS)
