@@ -175,7 +175,8 @@ def _stable(memory: Memory, text: Text) -> str:
 
 @command(
     "mem",
-    "[WORDS | WORDS page N | #N | #N stats | recent | stats | former | archived | protect #N | unprotect #N | fade #N | archive #N | restore #N | "
+    "[WORDS | WORDS page N | #N | #N stats | recent | stats | former | archived | protect #N | unprotect #N | "
+    "fade #N | archive #N | restore #N | "
     "unmerge #N | share #N | unshare #N]",
     who="anyone",
     topic="memory",

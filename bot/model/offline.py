@@ -115,9 +115,10 @@ OFFLINE = "offline"
 class PromptFacts:
     """A request as the offline model sees it; texts are unescaped.
 
-    `said` is what the last speaker, called one of `names`, said at the end, `earlier` all other people's lines, oldest first; `happened`,
-    `known`, `talked` and `tasks` are the lines of the warm boot; `results` is None until a tool has answered `said`; `called` is
-    how somebody alone with nuan is addressed, "" where that is unknown; `answers` counts nuan's own lines.
+    `said` is what the last speaker, called one of `names`, said at the end, `earlier` all other people's lines, oldest
+    first; `happened`, `known`, `talked` and `tasks` are the lines of the warm boot; `results` is None until a tool has
+    answered `said`; `called` is how somebody alone with nuan is addressed, "" where that is unknown; `answers` counts
+    nuan's own lines.
     """
 
     names: tuple[str, ...]

@@ -279,7 +279,7 @@ def _is_edit(incoming: Incoming) -> bool:
 
 
 def _with_wishes(seen: Situation, settings: Settings) -> Situation:
-    """Where nuan is off a wish for a reminder is told that it is not done, as one to her memory is."""
+    """Where nuan is off a wish for a reminder is told that it is not done, as one for a memory is."""
     if seen.enabled or seen.is_command or seen.is_memory_command or not seen.is_message:
         return seen
     return replace(seen, is_memory_command=bool(reminder_wishes(seen.text[:COMMAND_CHARS], settings.bot.names)))
