@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench import byhand, truth
+from tests.bench import byhand, transcripts, truth
 from tests.bench.byhand import Answer
 from tests.fakes.openai_server import FakeOpenAI
 
@@ -171,3 +171,28 @@ def test_the_same_answer_to_the_same_request_names_its_calls_alike() -> None:
     answer = Answer.model_validate({"tool_calls": [{"name": "memory_recall", "arguments": {"query": "伞"}}]})
     (call,) = answer.completion("ab" * 32).tool_calls
     assert (call.id, call.arguments) == ("call_ababababab_0", '{"query":"伞"}')
+
+
+def test_a_talk_becomes_a_page_by_days_with_what_the_morning_opens_with(tmp_path: Path) -> None:
+    assert transcripts.main([str(tmp_path), "--offline", "--talk", "evening"]) == 0
+    page = (tmp_path / "evening.md").read_text("utf-8")
+    evening, morning = page.index("## Thursday, 11 June"), page.index("## Friday, 12 June")
+    assert evening < page.index("`22:10` 小宁: 记住我对芒果过敏") < page.index("`22:10` **小暖**: 记住啦 #1") < morning
+    assert morning < page.index("```\n【此处】") < page.index("#1 小宁：我对芒果过敏") < page.index("`08:20` 小宁: 早")
+    assert page.count("\n") <= 200
+
+
+async def test_a_talk_can_be_told_with_the_persona_and_rules_of_another_time(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    (other / "persona").mkdir(parents=True)
+    (other / "prompts").mkdir()
+    (other / "persona" / "IDENTITY.md").write_text("小暖，一只猫。", "utf-8")
+    (other / "persona" / "SOUL.md").write_text("爱说喵。", "utf-8")
+    (other / "prompts" / "full.txt").write_text("- 每句都说喵。", "utf-8")
+    async with FakeOpenAI() as server:
+        words = [str(tmp_path), "--talk", "evening", "--model", server.base_url, "--name", "cat", "--as", str(other)]
+        assert await asyncio.to_thread(transcripts.main, words) == 0
+    asked = b"".join(server.bodies).decode()
+    assert "爱说喵" in asked
+    assert "每句都说喵" in asked
+    assert "**小暖**: " in (tmp_path / "evening.md").read_text("utf-8")

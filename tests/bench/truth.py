@@ -276,10 +276,10 @@ def report(name: str, results: Sequence[tuple[Played, tuple[Checked, ...]]], *, 
     return "\n\n".join(parts)
 
 
-def arguments() -> argparse.ArgumentParser:
-    """What may be asked for."""
-    parser = argparse.ArgumentParser(prog="python -m tests.bench.truth")
-    parser.add_argument("folder", type=Path, help="folder of *.jsonl talks")
+def arguments(program: str = "python -m tests.bench.truth") -> argparse.ArgumentParser:
+    """What may be asked for: a folder, who answers, which talks."""
+    parser = argparse.ArgumentParser(prog=program)
+    parser.add_argument("folder", type=Path)
     who = parser.add_mutually_exclusive_group(required=True)
     who.add_argument("--model", metavar="URL", help="an OpenAI-compatible server answers")
     who.add_argument("--offline", action="store_true", help="the built-in offline model answers")
@@ -293,15 +293,15 @@ def arguments() -> argparse.ArgumentParser:
     )
     parser.add_argument("--key-env", default="", metavar="VAR", help="variable that holds the server's key")
     parser.add_argument("--talk", action="append", metavar="NAME", help="only this talk; may be given more than once")
-    parser.add_argument("--verbose", action="store_true", help="print every failed checkpoint with its text")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything there")
-    parser.add_argument("--keep", type=Path, metavar="DIR", help="keep the data folders there")
     return parser
 
 
 def main(words: Sequence[str] | None = None) -> int:
     """Play, print the figures; 1 when a call was answered by nobody."""
     parser = arguments()
+    parser.add_argument("--verbose", action="store_true", help="print every failed checkpoint with its text")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything there")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="keep the data folders there")
     given = parser.parse_args(words)
     if (given.model or given.like) and not given.name:
         parser.error("--model and --like: give --name, too")
