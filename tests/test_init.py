@@ -23,6 +23,7 @@ from bot.cli.init import (
     PROVIDERS,
     SECRET,
     Given,
+    PipedAnswers,
     SetupConsole,
     find_models,
     models_in,
@@ -94,7 +95,7 @@ def piped(
 def said_to(path: Path, lines: Iterable[str], env: Mapping[str, str], ports: Mapping[str, int], given: Given) -> str:
     out = io.StringIO()
     console = SetupConsole(io.StringIO("".join(f"{line}\n" for line in lines)), out)
-    write_configuration(path, console, env, ports, given=given, try_out=lambda: ["✓ model: tried"])
+    write_configuration(path, console, env, ports, given=given, try_out=lambda: not print("✓ model: tried", file=out))
     return out.getvalue()
 
 
@@ -351,6 +352,29 @@ def test_the_command_ends_with_one_line_and_code_1(path: Path, lines: bytes) -> 
     assert (done.returncode, done.stderr.count(b"\n")) == (1, 1)
     assert b"othing was written" in done.stderr
     assert files(path) == []
+
+
+def test_a_pipe_that_says_nothing_is_not_waited_for(path: Path) -> None:
+    reading, writing = os.pipe()
+    try:
+        os.write(writing, b"deepseek\nhalf an answ")
+        console = SetupConsole(PipedAnswers(reading, 0.05), io.StringIO())
+        with pytest.raises(NuanError, match=r"no answer came.*nothing was written"):
+            write_configuration(path, console, ENGLISH, {})
+    finally:
+        os.close(reading)
+        os.close(writing)
+    assert files(path) == []
+
+
+def test_a_script_is_told_that_what_it_wrote_does_not_work(path: Path) -> None:
+    env = os.environ | ENGLISH | {"PYTHONPATH": str(ROOT)}
+    words = ["--base-url", "http://127.0.0.1:9/v1", "--model", "tiny", "--yes"]
+    done = subprocess.run(
+        [*INIT, str(path), *words], check=False, cwd=path.parent, timeout=60, env=env, capture_output=True, text=True
+    )
+    assert (done.returncode, "✗ model" in done.stdout, "does not work yet" in done.stderr) == (1, True, True)
+    assert load(path, {}).model.name == "tiny"
 
 
 def test_on_a_terminal_a_person_is_asked_again_and_the_key_is_never_echoed(path: Path) -> None:

@@ -1,5 +1,5 @@
 """`nuan init`: writes nuan.toml and .env from answers, flags and defaults; of files that are there it changes only what was
-asked. It tries nothing itself."""
+asked. How what it wrote is tried: `bot/cli/doctor.py`."""
 
 import asyncio
 import contextlib
@@ -9,15 +9,16 @@ import io
 import json
 import os
 import re
+import select
 import shlex
 import sys
 import tempfile
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from threading import Thread
-from typing import TextIO, TypeVar
+from typing import Protocol, TextIO, TypeVar
 
 from dotenv.parser import parse_stream
 from pydantic import ValidationError
@@ -39,6 +40,9 @@ from bot.text.catalogue import catalogue
 PORTS = {"Ollama": 11434, "LM Studio": 1234, "llama.cpp": 8080}
 """Where local servers listen unless told otherwise, by their own documentation."""
 PROBE_SECONDS, MOST_BYTES = 0.5, 1_000_000
+
+ANSWER_SECONDS = 10
+"""How long an answer of a pipe is waited for: who sits there and thinks has a terminal."""
 
 MOST_NAME_CHARS = 20
 
@@ -128,11 +132,39 @@ def model_name(answer: str) -> str | None:
     return answer if answer.isprintable() and 0 < len(answer) <= 200 else None
 
 
+class Answers(Protocol):
+    """Where answers come from."""
+
+    def readline(self) -> str:
+        """The next line with its end; "" when there will be none."""
+        ...
+
+
+@dataclass(slots=True)
+class PipedAnswers:
+    """Lines of a pipe or file; TimeoutError when the next one takes longer than `seconds`."""
+
+    fd: int
+    seconds: float = ANSWER_SECONDS
+    _read: bytes = b""
+
+    def readline(self) -> str:
+        """The next line; bytes that are no text are a wrong answer, not a crash."""
+        while b"\n" not in self._read:
+            if not select.select([self.fd], [], [], self.seconds)[0]:
+                raise TimeoutError
+            if not (piece := os.read(self.fd, 65_536)):
+                break
+            self._read += piece
+        line, end, self._read = self._read.partition(b"\n")
+        return (line + end).decode("utf-8", "surrogateescape")
+
+
 @dataclass(frozen=True, slots=True)
 class SetupConsole:
     """Streams to ask on; `hidden` reads without echo, None (a pipe) takes secrets from `lines`; EOFError at the end."""
 
-    lines: TextIO
+    lines: Answers
     out: TextIO
     hidden: Callable[[str], str] | None = None
 
@@ -167,7 +199,7 @@ class Given:
 
 
 @dataclass(slots=True)
-class Answers:
+class Values:
     """What will be written: keys of nuan.toml as (table, key), None for what goes; variables of .env."""
 
     keys: dict[tuple[str, str], object] = field(default_factory=dict)
@@ -188,9 +220,9 @@ class Interview:
         self._text = text
         self._given = given
         self._settings = settings
-        self.answers = Answers()
+        self.answers = Values()
 
-    def ask(self, offers: tuple[LocalModel, ...], is_set: Collection[str], language: str) -> Answers:
+    def ask(self, offers: tuple[LocalModel, ...], is_set: Collection[str], language: str) -> Values:
         """All questions; `is_set` are the variables that have a value already, `language` the system's."""
         self._ask_model(offers, KEY in is_set)
         for platform, variable in TOKENS.items():
@@ -329,24 +361,32 @@ def _bot_name(answer: str) -> str | None:
 
 
 def init(path: Path, given: Given, *, tries: bool) -> None:
-    """Ask on this terminal, or read the answers from a pipe, write nuan.toml at `path`, and with `tries` try it."""
+    """Ask on this terminal, or read the answers from a pipe, write nuan.toml at `path`, and with `tries` try it.
+
+    NuanError, too, when it is written but does not work.
+    """
     for stream, errors in ((sys.stdin, "surrogateescape"), (sys.stdout, "replace")):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=errors)  # bytes that are no text are a wrong answer, not a crash
-    console = SetupConsole(sys.stdin, sys.stdout, getpass.getpass if sys.stdin.isatty() else None)
-    data = Path("data")
-    try_out = partial(_try, path, data) if tries else None
-    write_configuration(
+    there = sys.stdin.isatty()
+    lines = sys.stdin if there else PipedAnswers(sys.stdin.fileno())
+    console, data = SetupConsole(lines, sys.stdout, getpass.getpass if there else None), Path("data")
+    try_out = partial(_try, path, data, console) if tries else None
+    works = write_configuration(
         path, console, os.environ, PORTS, lambda: leave_owner_code(data, SystemClock().now()), given, try_out
     )
+    if not works:
+        raise NuanError(catalogue(PromptFiles(None).path, "messages").text("init_fails", system_language(os.environ)))
 
 
-def _try(path: Path, data: Path) -> Iterator[str]:
-    """What model and platforms say to what was written, a line for each."""
+def _try(path: Path, data: Path, console: SetupConsole) -> bool:
+    """Say, a line for each, what model and platforms answer to what was written; whether all of it works."""
     from bot.cli.doctor import connections  # what it needs loads only for this
 
-    place = ConfigSource(path, data, os.environ).read()
-    return (finding.line for finding in asyncio.run(connections(place)))
+    found = asyncio.run(connections(ConfigSource(path, data, os.environ).read()))
+    for each in found:
+        console.say(each.line)
+    return all(each.good for each in found)
 
 
 def owner_code(data: Path, env: Mapping[str, str]) -> str:
@@ -362,10 +402,10 @@ def write_configuration(
     ports: Mapping[str, int],
     code: Callable[[], str] | None = None,
     given: Given = Given(),
-    try_out: Callable[[], Iterable[str]] | None = None,
-) -> None:
+    try_out: Callable[[], bool] | None = None,
+) -> bool:
     """Ask and write; or write nothing, and raise what says why. `code` leaves a code that makes its sender the owner;
-    `try_out` tells, line by line, what model and platforms say to it.
+    `try_out` tells whether model and platforms work with it, which is the result.
 
     ConfigError: the result would not be valid; NuanError: answers end early or are none; OSError: cannot be written.
     """
@@ -385,6 +425,8 @@ def write_configuration(
         answers = Interview(console, text, given, settings).ask(offers, already | env.keys(), usual)
     except EOFError:
         raise NuanError(text("init_ended")) from None
+    except TimeoutError:
+        raise NuanError(text("init_waited", seconds=ANSWER_SECONDS)) from None
     for name, secret in answers.secrets.items():
         secrets = with_key(secrets, secret, name)
     try:
@@ -400,17 +442,18 @@ def write_configuration(
     wins = (already | env.keys()) & {BASE_URL, NAME} if ("model", "name") in answers.keys else set()
     for name in sorted(wins | env.keys() & answers.secrets.keys()):
         console.say(text("init_overruled", name=name))
+    works = True
     has_platform = any(name in already | env.keys() | answers.secrets.keys() for name in TOKENS.values())
     if try_out is not None and (has_platform or answers.secrets or answers.keys.get(("model", "base_url"))):
         console.say(text("init_trying"))
-        for line in try_out():
-            console.say(line)
+        works = try_out()
     where = "" if path == Path("nuan.toml") else f" --config {shlex.quote(str(path))}"
     console.say(text("init_next", command=f"nuan chat{where}"))
     if has_platform:
         console.say(text("init_next_run", command=f"nuan run{where}"))
     if code is not None:
         console.say(text("init_owner_code", code=code()))
+    return works
 
 
 HEADER = "# Written by nuan init; data/nuan.example.toml explains every key. A secret key belongs into .env.\n"

@@ -190,14 +190,14 @@ def chat(
     from bot.cli.installation import ConfigSource
     from bot.cli.run import chat as talk  # the terminal's libraries load only for a talk
 
-    if sys.stdin is None or sys.stdout is None:
-        guard(_refuse_closed_streams)
+    guard(_need_streams)
     source = ConfigSource(config, data, os.environ)
     run_guarded(talk(source, guard(source.read), group, name, verbose), loads=True)
 
 
-def _refuse_closed_streams() -> None:
-    raise NuanError("a talk needs an open standard input and output")
+def _need_streams() -> None:
+    if sys.stdin is None or sys.stdout is None:
+        raise NuanError("this needs an open standard input and output")
 
 
 @app.command("owner-code", rich_help_panel=TALK, epilog=examples("nuan owner-code", "nuan owner-code --data /srv/nuan"))
@@ -367,6 +367,7 @@ def init(
     from bot.cli.init import Given
     from bot.cli.init import init as write
 
+    guard(_need_streams)
     given = Given(yes, provider, base_url, model, name, language, persona)
     guard(lambda: write(config or Path("nuan.toml"), given, tries=not no_try))
 
