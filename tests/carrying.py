@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 from bot.cli.main import app
 from bot.core.archive import FrontMatter, NewNote, NoteLine
-from bot.core.kinds import MemoryKind
 from bot.core.memories import NewMemory
+from bot.core.people import MemoryKind
 from bot.store.store import Store
 from tests.blank import open_laid
 from tests.storing import NOW, Where, ids, keep, talk

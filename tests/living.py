@@ -3,8 +3,8 @@
 import json
 import re
 
-from bot.core.kinds import MemoryKind
 from bot.core.models import ModelRequest
+from bot.core.people import MemoryKind
 from tests.world import World
 
 FILL = "今天一路上看到很多有意思的东西，" * 20

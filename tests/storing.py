@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot.core.events import ChatKind, Draft, Incoming, Place, Sender
-from bot.core.kinds import MemoryKind
 from bot.core.memories import Memory, MemorySource, NewMemory, Visibility
 from bot.core.models import BudgetLimits, Message, Usage
-from bot.core.people import Audience
+from bot.core.people import Audience, MemoryKind
 from bot.core.recall import Matches
 from bot.core.recall import RecallQuery as Question
 from bot.core.sessions import Digest

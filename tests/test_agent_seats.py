@@ -16,8 +16,7 @@ from bot.core.errors import ConfigError, StoreError
 from bot.core.files import PromptFiles
 from bot.core.people import SCRIPTS, AgentReply, AgentRequest, Principal
 from bot.mcp.agents import read_texts
-from bot.ops.connections import MOST_WAITING
-from bot.ops.control import SOCKET, control_socket, request_change
+from bot.ops.control import MOST_WAITING, SOCKET, control_socket, request_change
 from bot.store.store import open_store
 from tests.agenting import at_table, place_of, reading
 from tests.fakes.clock import let_others_run

@@ -13,8 +13,8 @@ from bot.cli.lookup import PromptTarget
 from bot.cli.main import app
 from bot.core.errors import StoreError
 from bot.core.files import PromptFiles, resource_dir
-from bot.core.kinds import MemoryKind
 from bot.core.memories import NewCommitment, NewMemory, Visibility
+from bot.core.people import MemoryKind
 from bot.store.commitments import store_commitment
 from bot.store.memories import store_memory
 from bot.text.length import estimate_tokens

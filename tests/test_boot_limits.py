@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.core.kinds import MemoryKind
 from bot.core.memories import Memory
+from bot.core.people import MemoryKind
 from bot.prompt.opening_facts import OpeningFacts
 from bot.text.clean import as_data
 from bot.text.length import estimate_tokens

@@ -4,9 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from bot.config.settings import Settings
-from bot.core.kinds import MemoryKind
 from bot.core.memories import NewMemory
-from bot.core.people import SCRIPTS, Audience
+from bot.core.people import SCRIPTS, Audience, MemoryKind
 from bot.core.sessions import Digest
 from bot.ops.log_files import NullLog
 from bot.pipeline.concurrency import TextThread

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.core.errors import ModelError, StoreError
-from bot.ops.connections import MOST_WAITING
+from bot.ops.control import MOST_WAITING
 from bot.ops.metrics import HttpPage, serve_pages
 from bot.ops.prometheus import BoundedLabels, cause_of
 from tests.fakes.model import says

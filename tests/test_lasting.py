@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.core.kinds import MemoryKind
 from bot.core.memories import Memory, OldMemory, ReviewedMemory
+from bot.core.people import MemoryKind
 from bot.language.sections import is_lasting
 from bot.memory.lifecycle import reread
 from bot.store.schema import MIGRATIONS

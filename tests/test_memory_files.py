@@ -18,7 +18,7 @@ from bot.core.archive import (
     ExportedSummary,
     ImportBase,
 )
-from bot.core.kinds import MemoryKind
+from bot.core.people import MemoryKind
 from bot.memory.archive.export import TITLE, is_export, write_markdown
 from bot.memory.archive.imports import ForeignOwner, make_plan, parse_foreign
 from bot.memory.archive.records import parse_jsonl, write_jsonl

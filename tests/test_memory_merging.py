@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.core.events import Incoming
-from bot.core.kinds import MemoryKind
 from bot.core.memories import Visibility
+from bot.core.people import MemoryKind
 from bot.memory.supersession import merge_rule
 from bot.store.store import Store
 from tests.blank import open_laid

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from bot.config.memory import SectionRules
 from bot.config.settings import Settings
-from bot.core.kinds import MemoryKind
+from bot.core.people import MemoryKind
 from bot.core.recall import Matches, Posting, RecallRound, SectionWords, WindowSize
 from bot.language.sections import SHIPPED_SECTIONS, SectionRegistry, read_registry, section_registry
 from bot.recall.lexical import weighed

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.core.clock import DAY_MS
-from bot.core.kinds import MemoryKind
 from bot.core.memories import STABILITY_DAYS, Memory
+from bot.core.people import MemoryKind
 from bot.memory.lifecycle import Capacity, count_after, crowded_out, vitality, worn_out
 from tests.tables import all_cases
 

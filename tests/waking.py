@@ -4,9 +4,8 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from bot.core.files import PromptFiles, resource_dir
-from bot.core.kinds import MemoryKind
 from bot.core.memories import STABILITY_DAYS, Commitment, Dated, Memory
-from bot.core.people import Chat, Person, Script
+from bot.core.people import Chat, MemoryKind, Person, Script
 from bot.core.sessions import Dialogue
 from bot.pipeline.texts import Texts
 from bot.prompt.opening import light, opening

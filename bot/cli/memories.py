@@ -25,8 +25,8 @@ from bot.container import Dependencies, make_embedding_callers, make_vector_make
 from bot.core.archive import ExportContents, ExportedMemory, ImportBase, ImportPlan, ParsedExport
 from bot.core.clock import SystemClock
 from bot.core.errors import ConfigError, NuanError
-from bot.core.inspection import MemoryFault
-from bot.core.kinds import ExportFormat, MemoryKind, RepairPart
+from bot.core.inspection import MemoryFault, RepairPart
+from bot.core.people import ExportFormat, MemoryKind
 from bot.language.sections import SectionRegistry, section_registry
 from bot.memory.archive.export import is_export, write_markdown
 from bot.memory.archive.imports import ForeignOwner, make_plan, parse_foreign, plan_json, plan_text

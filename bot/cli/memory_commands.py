@@ -1,7 +1,7 @@
 """The `nuan memory` commands with their options and help. Their work is in memories.py and backfill.py."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,7 +16,10 @@ from bot.cli.commandline import (
 )
 from bot.cli.terminal import confirmation, read_installation, run_guarded
 from bot.cli.terminal import print_result as print_out
-from bot.core.kinds import ExportFormat, MemoryKind, RepairPart
+from bot.core.people import ExportFormat, MemoryKind
+
+if TYPE_CHECKING:
+    from bot.core.inspection import RepairPart
 
 app = typer.Typer(
     cls=CommandGroup,

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bot.core.events import ChatKind
-from bot.core.kinds import MemoryKind
 from bot.core.memories import MemorySource, MergeKind, Visibility
+from bot.core.people import MemoryKind
 
 CURATED_NOTE = "MEMORY.md"
 """The note of the data folder that an owner keeps by hand."""

@@ -5,9 +5,11 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from bot.core.events import ChatKind
-from bot.core.kinds import RepairPart
 
 HealthArea = Literal["platform", "model", "store"]
+
+RepairPart = Literal["namespaces", "sections", "text-index", "vectors"]
+"""What a backfill of the memories mends."""
 
 CheckState = Literal["ok", "warn", "fail"]
 

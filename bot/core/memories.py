@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bot.core.events import ChatKind
-from bot.core.kinds import MemoryKind
+from bot.core.people import MemoryKind
 
 Visibility = Literal["private", "chat", "public"]
 NameSlot = Literal["", "address", "no_address"]

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from bot.core.events import ChatKind
-from bot.core.kinds import MemoryKind
 from bot.core.speaking import GroupMode
 
 Script = Literal["zh-Hans", "zh-Hant", "en"]
@@ -14,6 +13,8 @@ Script = Literal["zh-Hans", "zh-Hant", "en"]
 SCRIPTS: tuple[Script, ...] = get_args(Script)
 
 AgentAction = Literal["remember", "forget"]
+MemoryKind = Literal["identity", "emotion", "knowledge", "event", "experience", "anniversary"]
+ExportFormat = Literal["md", "jsonl", "both"]
 
 
 def script_named(name: str) -> Script | None:

@@ -5,9 +5,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from bot.core.events import ChatKind
-from bot.core.kinds import MemoryKind
 from bot.core.memories import Memory
-from bot.core.people import Audience
+from bot.core.people import Audience, MemoryKind
 
 HitKind = Literal["memory", "digest", "note", "line"]
 HIT_KINDS: tuple[HitKind, ...] = ("memory", "digest", "note", "line")

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from bot.core.kinds import MemoryKind
+from bot.core.people import MemoryKind
 from bot.core.recall import SectionWords
 from bot.text.catalogue import read_table
 from bot.text.fold import fold

@@ -1,13 +1,14 @@
-"""What a person plainly tells, or has still to do, in a sentence of their own: by rule, no model. Pure."""
+"""What a person plainly tells, or has still to do, in a sentence of their own, and whether a message is made to work on a
+model instead: by rule, no model. Pure."""
 
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bot.core.kinds import MemoryKind
 from bot.core.memories import SUBJECT_CHARS
-from bot.language.injection import INSTRUCTION, LINK
+from bot.core.people import MemoryKind
+from bot.language.wishes.patterns import pattern as wish_pattern
 from bot.text.catalogue import LazyPattern, read_table
 from bot.text.clean import one_row
 from bot.text.fold import fold, fold_mapped, unfold
@@ -33,6 +34,18 @@ GRIEF = -0.7
 
 _WEIGHTS = {word: float(weight) for weight, words in DATA["weight"].items() for word in words}
 
+_SIGNS = {name: "|".join(texts) for name, texts in read_table("bot.language", "injection").items()}
+LINK = LazyPattern(f"(?i){_SIGNS.pop('link')}")
+INSTRUCTION = LazyPattern(_SIGNS.pop("instruction"))
+"""Words that speak to a model instead of telling something."""
+
+_POWER = f"(?:{_SIGNS.pop('power')})"
+_INJECTIONS = tuple(LazyPattern(text.replace("{power}", _POWER)) for text in _SIGNS.values())
+_HIDDEN = re.compile("[\u202a-\u202e\u2066-\u2069\U000e0001-\U000e007f]")
+"""Signs that turn or hide text; no keyboard makes them."""
+_SPELT = re.compile(r"(?<![a-z0-9])(?:[a-z][ ._*-]){3,}[a-z](?![a-z0-9])")
+"""i g n o r e, s.y.s.t.e.m"""
+
 _OWN = LazyPattern(r"[我咱俺]|\b(?:i|my|we|our)\b")
 _ANYBODY = LazyPattern(
     r"[我咱俺你您他她它谁]|大家|一起|人家|\b(?:i|my|we|our|you|your|he|she|they|it|let['’]?s|who)\b|吧$"
@@ -43,6 +56,21 @@ _ADDRESSED = re.compile(r"[^\s:：,，]{1,30}[:：] ")
 
 _AHEAD = LazyPattern(r"[明后][天早晚日]|下个?(?:周|星期|礼拜|月)|\btomorrow\b|\bnext (?:week|month|[a-z]+day)\b")
 """What names a day to come: that is more than how it feels."""
+
+
+def is_injection(text: str) -> bool:
+    """Whether a message speaks to a program instead of to people; of its words nothing is to be kept."""
+    if _HIDDEN.search(text):
+        return True
+    folded = fold(text)
+    plain = _SPELT.sub(lambda spelt: re.sub("[ ._*-]", "", spelt[0]), folded)
+    overrides = wish_pattern("override").search(plain) is not None
+    return overrides or any(pattern.search(plain) for pattern in (INSTRUCTION, *_INJECTIONS))
+
+
+def holds_link(text: str) -> bool:
+    """Whether something in it can be opened."""
+    return bool(LINK.search(fold(text)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from typing import get_args
 
 from bot.core.clock import DAY_MS, DatedMoment
 from bot.core.inspection import MemoryFault, PlacedMemory, Placement
-from bot.core.kinds import MemoryKind
 from bot.core.memories import (
     KIND_PRIORITY,
     SLOT_CHARS,
@@ -20,6 +19,7 @@ from bot.core.memories import (
     ReviewedMemory,
     Visibility,
 )
+from bot.core.people import MemoryKind
 from bot.language.sections import is_lasting
 from bot.language.statements import statements_in
 from bot.language.time.dates import date_in, event_moment, named_times

@@ -5,7 +5,7 @@ from datetime import UTC, date
 
 from bot.language import assertions
 from bot.language.assertions import LINK, VOCABULARY, folded_plain, novelty, numbers
-from bot.language.injection import holds_link, is_injection
+from bot.language.statements import holds_link, is_injection
 from bot.language.time.dates import named_times
 from bot.memory.transcript import DigestLine, LineWords
 from bot.text.catalogue import LazyPattern

@@ -7,8 +7,8 @@ from datetime import UTC, tzinfo
 
 from bot.core.events import ChatKind
 from bot.core.memories import NudgeRules
-from bot.language.injection import is_injection
 from bot.language.pasted import own_part
+from bot.language.statements import is_injection
 from bot.language.wishes.patterns import speaks
 from bot.language.wishes.reader import understand
 from bot.text.catalogue import LazyPattern

@@ -1,4 +1,5 @@
-"""The control socket: how other commands ask the running nuan for a change or a reload, one line of JSON each way."""
+"""The control socket: how other commands ask the running nuan for a change or a reload, one line of JSON each way; and
+who waits at a socket of ours."""
 
 import asyncio
 import contextlib
@@ -14,7 +15,6 @@ from pydantic import TypeAdapter
 from bot.core.errors import NuanError, StoreError
 from bot.core.people import AgentReply, AgentRequest
 from bot.core.ports import Log, Reload, ReloadResult
-from bot.ops.connections import WaitingConnections
 
 SOCKET = "agents.sock"
 
@@ -27,6 +27,9 @@ LONGEST_PATH = 100
 RELOAD_S = 120.0
 """Seconds to wait for a reload: texts are read and a library may be loaded, turns are not waited for."""
 
+MOST_WAITING, PATIENCE_S = 128, 5.0
+"""Connections whose request is not there yet; seconds that each has for it."""
+
 ApplyChange = Callable[[AgentRequest], Awaitable[AgentReply]]
 
 
@@ -37,6 +40,32 @@ class _ReloadRequest:
 
 _REQUEST: TypeAdapter[AgentRequest | _ReloadRequest] = TypeAdapter(AgentRequest | _ReloadRequest)
 _CHANGED, _RELOADED = TypeAdapter(AgentReply), TypeAdapter(ReloadResult)
+
+
+class WaitingConnections:
+    """At most so many: the oldest makes room for the next, so that none who says nothing keeps others out."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[asyncio.StreamWriter, None] = {}
+
+    @contextlib.asynccontextmanager
+    async def waited_for(self, writer: asyncio.StreamWriter) -> AsyncIterator[None]:
+        """While inside it is one of them. TimeoutError when its time is over; one that made room reads its end."""
+        if len(self._waiting) >= MOST_WAITING:
+            oldest = next(iter(self._waiting))
+            del self._waiting[oldest]
+            oldest.transport.abort()  # to close it would wait for one who reads nothing
+        self._waiting[writer] = None
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                yield
+        finally:
+            self._waiting.pop(writer, None)
+
+    def close(self) -> None:
+        """Wait for nobody any more."""
+        for writer in self._waiting:
+            writer.close()
 
 
 @contextlib.asynccontextmanager

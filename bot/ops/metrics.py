@@ -14,7 +14,7 @@ from bot.config.base import LOCAL_NAMES, is_loopback_host
 from bot.core.errors import StoreError
 from bot.core.inspection import HealthSnapshot
 from bot.core.ports import Log
-from bot.ops.connections import WaitingConnections
+from bot.ops.control import WaitingConnections
 from bot.ops.health import HealthCheck
 
 if TYPE_CHECKING:

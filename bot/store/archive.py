@@ -22,7 +22,7 @@ from bot.core.archive import (
     NoteRefused,
 )
 from bot.core.errors import StoreError
-from bot.core.kinds import MemoryKind
+from bot.core.people import MemoryKind
 from bot.core.sessions import TIERS
 from bot.store.access import owner_ids
 from bot.store.engine import Repository, reads

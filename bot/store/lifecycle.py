@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, cast
 
 from bot.core.clock import DAY_MS
-from bot.core.inspection import MemoryFault, PlacedMemory
-from bot.core.kinds import RepairPart
+from bot.core.inspection import MemoryFault, PlacedMemory, RepairPart
 from bot.core.memories import FADED_FACTOR, MOST_IMPORTANCE, Memory, OldMemory, ReviewedMemory, Visibility
 from bot.core.people import Audience
 from bot.core.recall import HitKind

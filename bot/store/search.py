@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from itertools import chain
 
 from bot.core.events import Event
-from bot.core.kinds import MemoryKind
 from bot.core.memories import Memory
 from bot.core.models import MissingEmbedding
-from bot.core.people import Audience
+from bot.core.people import Audience, MemoryKind
 from bot.core.recall import (
     Candidate,
     HitKind,

@@ -8,8 +8,8 @@ from typing import Literal, cast
 from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
-from bot.core.kinds import MemoryKind
 from bot.core.models import ToolSpec
+from bot.core.people import MemoryKind
 from bot.core.recall import HIT_KINDS, HitKind, RecallQuery, SearchHit
 from bot.core.tools import Tool, ToolAnswer, ToolArguments, ToolContext, ToolRefused, read_arguments
 

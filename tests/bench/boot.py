@@ -14,9 +14,8 @@ from statistics import median
 from time import process_time
 
 from bot.config.settings import Settings
-from bot.core.kinds import MemoryKind
 from bot.core.memories import STABILITY_DAYS
-from bot.core.people import SCRIPTS, Audience
+from bot.core.people import SCRIPTS, Audience, MemoryKind
 from bot.ops.log_files import NullLog
 from bot.pipeline.opening import OpeningReader
 from bot.pipeline.recall import SectionFilter

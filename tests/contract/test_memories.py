@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from bot.core.kinds import MemoryKind
 from bot.core.memories import Memory, Visibility
-from bot.core.people import Audience
+from bot.core.people import Audience, MemoryKind
 from bot.store.store import Store
 from bot.text.terms import weighted_query_terms
 from tests.contract.engines import Engine

@@ -254,7 +254,7 @@ async def unscreened(folder: Path, size: Size) -> Found:
     """Forged talks with the text filter off and a model that obeys: what is kept is its speaker's own, in that chat."""
     from bot.core.memories import NewCommitment, NewMemory
     from bot.core.sessions import Digest
-    from bot.language.injection import holds_link
+    from bot.language.statements import holds_link
     from bot.memory.digest.rule import rule_digest
     from bot.memory.screening import MARKUP
     from bot.text.clean import as_data

@@ -10,8 +10,7 @@ from typing import get_args
 from zoneinfo import ZoneInfo
 
 from bot.core.archive import ExportContents, ExportedChat, ExportedMemory, ExportedNote, ExportedSummary
-from bot.core.kinds import MemoryKind
-from bot.core.people import PersonalRecords
+from bot.core.people import MemoryKind, PersonalRecords
 from bot.memory.archive.records import time_text, write_jsonl
 from bot.text.clean import clean_line
 

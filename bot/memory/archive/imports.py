@@ -23,8 +23,8 @@ from bot.core.archive import (
     NoteRefused,
     ParsedExport,
 )
-from bot.core.kinds import MemoryKind
 from bot.core.memories import STABILITY_DAYS, name_slot
+from bot.core.people import MemoryKind
 from bot.memory.archive.records import BadValue, text_of, time_of
 from bot.text.files import read_front
 from bot.text.fold import fold

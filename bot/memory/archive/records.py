@@ -24,8 +24,8 @@ from bot.core.archive import (
     ParsedExport,
 )
 from bot.core.events import ChatKind
-from bot.core.kinds import MemoryKind
 from bot.core.memories import MemorySource, MergeKind, Visibility
+from bot.core.people import MemoryKind
 from bot.text.clean import clean, clean_name
 from bot.text.dates import local, ms_of
 from bot.text.files import events_of, events_text

@@ -7,8 +7,8 @@ from datetime import UTC, tzinfo
 from bot.core.clock import DAY_MS
 from bot.core.memories import Commitment, Memory, Reminder
 from bot.language.assertions import VOCABULARY, folded_plain
-from bot.language.injection import is_injection
 from bot.language.sections import is_guarded
+from bot.language.statements import is_injection
 from bot.language.wishes.reader import understand
 from bot.memory.transcript import COMMAND, MESSAGE_CHARS, DigestLine, TalkScope
 from bot.text.clean import clean, clean_name, escaped, named_once, one_row

@@ -7,13 +7,12 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta, tzinfo
 
 from bot.core.clock import DAY_MS, DatedMoment, Instant
-from bot.core.kinds import MemoryKind
 from bot.core.memories import Dated, NewCommitment, NewMemory, SettledCommitment, Visibility
-from bot.core.people import Script
+from bot.core.people import MemoryKind, Script
 from bot.core.sessions import ChangedReminder, Digest, DigestCounts
 from bot.language.assertions import LINK, VOCABULARY, Clause, folded_plain, terms
-from bot.language.injection import is_injection
 from bot.language.sections import is_lasting, is_single_valued, slot_of
+from bot.language.statements import is_injection
 from bot.language.time.dates import named_times, nudge_for
 from bot.memory.digest.answer import (
     SUMMARY,

@@ -6,17 +6,16 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from bot.core.clock import DAY_MS
-from bot.core.kinds import MemoryKind
 from bot.core.memories import Commitment, Memory, NewCommitment, NewMemory, SettledCommitment, Visibility
-from bot.core.people import Script
+from bot.core.people import MemoryKind, Script
 from bot.core.sessions import Digest
 from bot.language.corrections import AT_ONCE, AT_ONCE_MS, redates, with_correction
-from bot.language.injection import is_injection
 from bot.language.statements import (
     DATA,
     QUESTION,
     PlainStatement,
     idle,
+    is_injection,
     patterns_of,
     sentences,
     statements_in,

@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 
 from bot.core.events import Event
-from bot.core.kinds import MemoryKind
 from bot.core.memories import (
     KeepQuota,
     Memory,
@@ -16,6 +15,7 @@ from bot.core.memories import (
     ParsedCommands,
     WishScope,
 )
+from bot.core.people import MemoryKind
 from bot.core.ports import Clock
 from bot.language.corrections import corrected, corrects
 from bot.language.statements import is_sad
