@@ -12,12 +12,12 @@ from bot.config.models import CapabilityRule
 from bot.config.sources import load
 from bot.core.errors import ConfigError
 from bot.core.models import Capabilities, Message, ModelRequest, Prompt, ToolCall
-from bot.model.dialect import MOST_MARKS, Dialect, cache_marks, known_capabilities
+from bot.model.dialect import Dialect, cache_marks, known_capabilities
 from bot.pipeline.endpoints import capabilities_of, shipped_rules
 from tests.dialects import TOOL, URLS, known
 from tests.e2e import Home, run
 from tests.fakes.openai_dialects import marks
-from tests.fakes.openai_rules import check, list_of
+from tests.fakes.openai_rules import MOST_MARKS, check, list_of
 from tests.tables import all_cases
 
 

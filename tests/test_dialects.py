@@ -8,10 +8,10 @@ import pytest
 
 from bot.core.models import Capabilities, Message, ModelRequest, Prompt, ToolCall
 from bot.model.client import OpenAIModel
-from bot.model.dialect import MOST_MARKS, Dialect, cache_marks
+from bot.model.dialect import Dialect, cache_marks
 from tests.dialects import ENDPOINTS, FIRST, OPENING, SYSTEM, TOOL, Line, known, line
 from tests.fakes.media import PNG
-from tests.fakes.openai_rules import list_of
+from tests.fakes.openai_rules import MOST_MARKS, list_of
 from tests.fakes.openai_server import FakeOpenAI
 
 EXPLICIT = {"mode": "explicit"}

@@ -2,7 +2,7 @@
 what a server can do."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Literal
 
@@ -154,8 +154,8 @@ class ModelRequest:
     When `first_s` is not 0, the first piece of a streamed answer has to be there in so many seconds.
 
     `cache_key` names the stable prefix; "" for a one-off request, of which nothing is worth keeping in a cache. With a
-    `shape` the answer is to be one JSON object of it. `on_sent` is called when it goes out. `off_record` are lines of the
-    prompt that are to be kept nowhere: a model without judgement quotes none of them.
+    `shape` the answer is to be one JSON object of it. `on_sent` is called when it goes out. `off_record` reads the lines
+    of the prompt that are to be kept nowhere: a model without judgement quotes none of them.
     """
 
     prompt: Prompt
@@ -166,7 +166,7 @@ class ModelRequest:
     shape: ResponseFormat | None = None
     first_s: float = 0.0
     on_sent: Callable[[], None] | None = field(default=None, compare=False, repr=False)
-    off_record: tuple[str, ...] = ()
+    off_record: Callable[[], Awaitable[tuple[str, ...]]] | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,7 +107,6 @@ class Vocabulary:
     feelings: Mapping[str, float]
     short: Mapping[str, str]
     patterns: Mapping[str, LazyPattern]
-    opposites: tuple[tuple[str, str], ...]
 
 
 def _vocabulary() -> Vocabulary:
@@ -130,7 +129,6 @@ def _vocabulary() -> Vocabulary:
         {word: float(value) for value, words in found["feelings"].items() for word in words},
         dict(pair.strip().split(" ", 1) for pair in found["short"]["words"].split(",")),
         {name: LazyPattern("|".join(f"(?:{part})" for part in parts)) for name, parts in found["pattern"].items()},
-        tuple((pair.split()[0], pair.split()[1]) for pair in found["opposite"]["pairs"].split(",")),
     )
 
 

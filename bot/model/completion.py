@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from bot.core.errors import ModelError, ModelFault
 from bot.core.models import CACHED_FIELDS, WRITTEN_FIELDS, Completion, ToolCall, Usage
-from bot.text.catalogue import LazyPattern
+from bot.text.catalogue import LazyPattern, read_table
 from bot.text.clean import clean
 
 MAX_CHARS = 1_000_000
@@ -95,61 +95,9 @@ _UNSURE_LINE = LazyPattern(r"(?m:^)(?:`{1,2}|【[^\n】]{0,4})\Z")
 _NOTHING_YET = LazyPattern(r"(?:```|~~~)[^\n`]*\n?\s*\Z")
 _HINT = LazyPattern(r"<|◁|\[[A-Z]|【此|^(?:```|~~~)", re.MULTILINE)
 _STARTS = (
-    "<ctx",
-    "</ctx>",
-    "<b>",
-    "</b>",
-    '<b f="',
-    '<b cut="',
-    '<b t="',
-    '<p n="',
-    '<e t="',
-    '<t f="',
-    "<g n=",
-    "<g d=",
-    "<tool_",
-    "</tool_",
-    "<|",
-    "<｜",
-    "</|",
-    "</｜",
-    "<function",
-    "</function",
+    *read_table("bot.model", "scaffolding")["starts"],
     *(f"<!-- {name}=" for name in "prbtseg"),
-    "<invoke name=",
-    "</invoke>",
-    "<<SYS>>",
-    "<</SYS>>",
-    "<start_of_turn>",
-    "<end_of_turn>",
-    "<people>",
-    "</people>",
-    "<seed:think>",
-    "◁think▷",
-    "<minimax:tool_call>",
-    "<s>",
-    "</s>",
-    "<bos>",
-    "<eos>",
-    "<pad>",
-    "<system",
-    "<memor",
-    "<thought",
-    "<reasoning>",
-    "<scratchpad>",
-    "<reflection>",
-    "<analysis>",
-    "<instructions>",
     *(f"<{slash}{name}>" for name in _WRAPS for slash in ("", "/")),
-    "[TOOL_CALLS]",
-    "[TOOL_RESULTS]",
-    "[AVAILABLE_TOOLS]",
-    "[SYSTEM_PROMPT]",
-    "[INST]",
-    "[THINK]",
-    "[/INST]",
-    "[/TOOL_RESULTS]",
-    "[/THINK]",
 )
 """How scaffolding begins."""
 

@@ -9,9 +9,6 @@ from urllib.parse import urlsplit
 from bot.config.models import CapabilityRule
 from bot.core.models import Capabilities, JsonMode, Message, ModelRequest, Prompt, ResponseFormat
 
-MOST_MARKS = 4
-"""Marks in one request: OpenAI writes and Anthropic takes at most four (PROMPT_ECONOMICS, section 1)."""
-
 PATTERNS = {"hosts", "models"}
 
 MARK_FIELDS: Mapping[str, Mapping[str, object]] = {
@@ -30,7 +27,7 @@ class CacheMark:
 
 
 def cache_marks(prompt: Prompt) -> tuple[CacheMark, ...]:
-    """At most four, in order: end of system, opening block, what was newest in the last request, what is newest now.
+    """At most four (OpenAI writes and Anthropic takes no more), in order: end of system, opening block, what was newest in the last request, what is newest now.
 
     Of the last request the newest message is the one before the last answer: reading there always hits.
     """

@@ -313,23 +313,24 @@ class OfflineModel:
 
     async def complete(self, request: ModelRequest) -> Completion:
         """Answer at once; never raises ModelError. What it would be in tokens is estimated."""
-        answer, prompt = self._answer(request), request.prompt
+        prompt = request.prompt
+        answer = self._answer(prompt, await request.off_record() if request.off_record is not None else ())
         tokens = sum(map(message_tokens, prompt.messages)) + tools_tokens(prompt.tools)
         return replace(answer, usage=Usage(tokens, 0, message_tokens(answer.message()), returned=False))
 
-    def _answer(self, request: ModelRequest) -> Completion:
-        heard = read_prompt(request.prompt, tuple(self._texts.text("unnamed", script) for script in SCRIPTS))
-        unkept = repeating(request.off_record, enumerate(heard.earlier))
+    def _answer(self, prompt: Prompt, off_record: tuple[str, ...]) -> Completion:
+        heard = read_prompt(prompt, tuple(self._texts.text("unnamed", script) for script in SCRIPTS))
+        unkept = repeating(off_record, enumerate(heard.earlier))
         heard = replace(heard, earlier=tuple(line for at, line in enumerate(heard.earlier) if at not in unkept))
         if known := self._known_answer(heard):
-            return Completion(self._introduced(known, request.prompt, heard))
+            return Completion(self._introduced(known, prompt, heard))
         asks = not heard.forwarded and is_looked_up(heard.said)
-        if asks and heard.results is None and any(tool.name == RECALL for tool in request.prompt.tools):
+        if asks and heard.results is None and any(tool.name == RECALL for tool in prompt.tools):
             query = json.dumps({"query": clip(heard.said.strip(), QUERY_CHARS)}, ensure_ascii=False)
             call = ToolCall(f"offline_{heard.calls}", RECALL, query)
             return Completion("", (call,))
         answer = self._recalled(heard) if asks or heard.results is not None else self._reply(heard)
-        return Completion(self._introduced(answer, request.prompt, heard))
+        return Completion(self._introduced(answer, prompt, heard))
 
     def _known_answer(self, heard: PromptFacts) -> str:
         """What is answered without a search: how they are called, and where their reminders are listed."""

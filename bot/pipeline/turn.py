@@ -14,7 +14,6 @@ from bot.core.ports import Clock, Drafts, Edits, Log, Model, Streams, implements
 from bot.core.sessions import Epoch, ModelCall, Occasion, Turn
 from bot.core.speaking import UNASKED, UNCALLED
 from bot.core.tools import Tool, UnlearnRequest
-from bot.model.offline import OFFLINE
 from bot.model.pool import Endpoint
 from bot.money import BudgetStep
 from bot.pipeline.calls import ModelCaller, ModelReply, settlement_of
@@ -241,9 +240,8 @@ class TurnRunner:
         """One reserved model call on the log as it is stored."""
         turn, epoch, ledger = running.turn, running.epoch, self._store.ledger
         request = self._planner.request(whole_prompt(epoch.prefix, running.tools, epoch, ()), epoch.signature)
-        request = replace(request, on_sent=running.timer.sent)
-        if self._current.pool.first.model.dialect == OFFLINE:
-            request = replace(request, off_record=await self._store.turns.off_record(turn.id))
+        off_record = partial(self._store.turns.off_record, turn.id)
+        request = replace(request, on_sent=running.timer.sent, off_record=off_record)
         first = running.reserved
         if first is None:
             made, lost = await self._store.turns.tried(turn.id)

@@ -16,7 +16,7 @@ _OTHERS: Mapping[str, tuple[object, ...]] = {
 """Fields of single providers, and what each may be."""
 _KEYS = frozenset((*_STANDARD, *_LIMITS, *_OTHERS, "response_format", "prompt_cache_key"))
 _MARKS: Mapping[str, object] = {"prompt_cache_breakpoint": {"mode": "explicit"}, "cache_control": {"type": "ephemeral"}}
-_MOST_MARKS, _LONGEST_KEY = 4, 64
+MOST_MARKS, _LONGEST_KEY = 4, 64
 _MESSAGE_KEYS = frozenset(("role", "content", "tool_calls", "tool_call_id", "reasoning_content"))
 _NEXT = {"system": {"user"}, "user": {"assistant"}, "assistant": {"user"}, "calls": {"tool"}, "tool": {"assistant"}}
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}\Z")
@@ -203,7 +203,7 @@ def _marks(messages: list[Mapping[str, object]]) -> None:
         part for message in messages if isinstance(message["content"], list) for part in list_of(message["content"])
     ]
     found = [name for part in parts for name in part if name in _MARKS]
-    _need(len(found) <= _MOST_MARKS, f"{len(found)} marks, at most {_MOST_MARKS} are allowed")
+    _need(len(found) <= MOST_MARKS, f"{len(found)} marks, at most {MOST_MARKS} are allowed")
     _need(len(set(found)) < 2, "marks of two providers")
 
 

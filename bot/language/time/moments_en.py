@@ -49,11 +49,11 @@ _EVENT = LazyPattern(
 _WEEKEND = LazyPattern(r"(?a)\b(?:(?:on |over )?(?P<which>this|the|next) weekend|(?:on|at) the weekend)\b")
 _OVER = LazyPattern(r"(?a)\b(?:yesterday|last (?:night|week|month|year|" + WD + r")|ago)\b")
 _UNIT = r"(?:hours?|hrs?|minutes?|mins?|seconds?|secs?|days?|weeks?|fortnights?|months?|years?)"
-_PART = r" and (?:a half|a quarter|three quarters)"
 _PARTS = {" and a half": 0.5, " and a quarter": 0.25, " and three quarters": 0.75}
+_PART = f"(?:{'|'.join(_PARTS)})"
 _BODY = (
     rf"(?:half an hour|an? half[- ]hour|(?:a quarter|three quarters) of an hour|"
-    rf"{EN}(?:{_PART})?\s?(?:more )?{_UNIT}(?:{_PART})?(?:,? (?:and )?{EN} {_UNIT})*)"
+    rf"{EN}{_PART}?\s?(?:more )?{_UNIT}{_PART}?(?:,? (?:and )?{EN} {_UNIT})*)"
 )
 _ONE = LazyPattern(rf"(?a)(?P<n>{EN})(?P<mid>{_PART})?\s?(?:more )?(?P<unit>{_UNIT})(?P<part>{_PART})?")
 _DELAY = LazyPattern(
