@@ -7,8 +7,8 @@ from contextlib import closing
 from functools import cache
 from pathlib import Path
 
-from bot.store import engine
 from bot.store.schema import MIGRATIONS
+from bot.store.sqlite import opening as engine
 from bot.store.store import DATABASE, Store, open_store
 
 _prepare = engine._prepare

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from bot.store import backups
+from bot.store.sqlite.connection import SqliteTx
 from bot.store.store import open_store
 from tests.fork_server import run_module
 from tests.storing import NOW
@@ -33,6 +34,7 @@ async def erase(folder: Path, who: str) -> None:
     async with await open_store(folder) as store:
         writer = store._database._writer
         assert writer is not None
+        assert isinstance(writer.tx, SqliteTx)
         writer.tx.set_trace_callback(lambda sql: _die(sql, AT["erase"]))
         number = await store.people.by_account(who)
         assert number is not None

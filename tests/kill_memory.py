@@ -12,6 +12,7 @@ from pathlib import Path
 from bot.memory.archive.imports import make_plan
 from bot.memory.archive.records import parse_jsonl
 from bot.memory.lifecycle import ownership_fault
+from bot.store.sqlite.connection import SqliteTx
 from bot.store.store import Store, open_store
 from tests.fork_server import run_module
 from tests.storing import NOW
@@ -49,6 +50,7 @@ def _arm(store: Store, statement: int) -> None:
 
     writer = store._database._writer
     assert writer is not None
+    assert isinstance(writer.tx, SqliteTx)
     writer.tx.set_trace_callback(see)
 
 

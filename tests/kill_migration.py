@@ -17,9 +17,9 @@ from pathlib import Path
 from types import FrameType
 
 from bot.core.errors import StoreError
-from bot.store.engine import _connect, _migrate, _prepare
 from bot.store.schema import MIGRATIONS
-from bot.store.sqlite import verify_copy
+from bot.store.sqlite.copies import verify_copy
+from bot.store.sqlite.opening import _connect, _migrate, _prepare
 
 ROWS = 3
 """In each table: numbers 1 to 3, so that whatever refers to a row finds it."""

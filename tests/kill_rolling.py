@@ -11,6 +11,7 @@ from datetime import UTC
 from pathlib import Path
 
 from bot.memory.dialogue import plan_rolls
+from bot.store.sqlite.connection import SqliteTx
 from bot.store.store import Store, open_store
 from tests.fork_server import run_module
 
@@ -41,6 +42,7 @@ async def work(folder: Path, statement: int, now: int) -> None:
 
         writer = store._database._writer
         assert writer is not None
+        assert isinstance(writer.tx, SqliteTx)
         writer.tx.set_trace_callback(see)
         await roll_up(store, now)
 

@@ -13,8 +13,8 @@ import sqlite3
 import tempfile
 from pathlib import Path
 
-from bot.store import engine
-from bot.store.sqlite import SqliteTx
+from bot.store.sqlite import opening as engine
+from bot.store.sqlite.connection import SqliteTx
 from bot.store.store import DATABASE
 from tests import blank
 

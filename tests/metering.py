@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
-from bot.store.sqlite import SqliteTx
+from bot.store.sqlite.connection import SqliteTx
 
 FRAME = ("BEGIN", "COMMIT", "SAVEPOINT", "RELEASE", "ROLLBACK")
 """What begins and ends transactions."""

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from bot.core.people import Audience
-from bot.store.engine import _prepare
 from bot.store.schema import MIGRATIONS, SCHEMA_VERSION
+from bot.store.sqlite.opening import _prepare
 from bot.store.store import DATABASE, Store, open_store
 from tests.belonging import copies, nuan, nuan_in_thread
 from tests.carrying import ANN, BOB, fill, in_installation

@@ -11,9 +11,9 @@ from bot.cli.installation import ConfigSource
 from bot.config.sources import settings_shown
 from bot.core.errors import ConfigError
 from bot.core.people import ErasedPerson
-from bot.store.engine import _connect, _migrate
 from bot.store.schema import MIGRATIONS
 from bot.store.settings import settings_in
+from bot.store.sqlite.opening import _connect, _migrate
 from bot.store.store import DATABASE, open_store
 from tests.belonging import nuan_in_thread
 from tests.reloading import SERVER, Filed

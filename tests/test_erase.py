@@ -12,6 +12,7 @@ from bot.core.errors import StoreError
 from bot.core.people import ErasedPerson
 from bot.store.personal_data import NOBODYS_TABLES, TABLES_OF_CHAT, TABLES_OF_PERSON, TABLES_OF_TURN
 from bot.store.schema import MIGRATIONS
+from bot.store.sqlite.connection import SqliteTx
 from bot.store.store import DATABASE
 from tests.belonging import nuan_in_thread
 from tests.conftest import NewWorld
@@ -197,6 +198,7 @@ async def test_where_the_database_refuses_nothing_is_erased_now_or_later(new_wor
     world = await lived_in(new_world)
     writer = world.store._database._writer
     assert writer is not None
+    assert isinstance(writer.tx, SqliteTx)
     writer.tx.set_authorizer(
         lambda action, table, *_: sqlite3.SQLITE_DENY if (action, table) == (sqlite3.SQLITE_DELETE, "account") else 0
     )

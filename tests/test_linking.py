@@ -19,7 +19,7 @@ from bot.core.people import Audience
 from bot.store.index import documents_anew, indexed_documents
 from bot.store.joining import join_persons
 from bot.store.people import leave_owner_code
-from bot.store.sqlite import SqliteTx
+from bot.store.sqlite.connection import SqliteTx
 from bot.store.store import DATABASE
 from bot.text.codes import new_code
 from tests.blank import open_laid

@@ -36,7 +36,7 @@ from bot.prompt.persona import FOLDER, FULL, Persona, SkillArguments, read_boots
 from bot.prompt.templates import read_templates
 from bot.store.files import ERASURES_FILE, ErasureFile, Tombstones
 from bot.store.people import OWNER_FILE, _read
-from bot.store.sqlite import verify_copy
+from bot.store.sqlite.copies import verify_copy
 from bot.tools.recall import RecallArguments, parse_moment
 from bot.tools.stop_listen import ListenArguments
 

@@ -10,7 +10,6 @@ import pytest
 
 from bot.core.errors import StoreError
 from bot.core.people import Audience
-from bot.store.engine import _connect, _migrate, _prepare
 from bot.store.index import (
     MOST_LISTED,
     Doc,
@@ -22,7 +21,8 @@ from bot.store.index import (
     term_number,
 )
 from bot.store.schema import MIGRATIONS
-from bot.store.sqlite import SqliteTx
+from bot.store.sqlite.connection import SqliteTx
+from bot.store.sqlite.opening import _connect, _migrate, _prepare
 from bot.store.store import DATABASE
 from bot.store.supersession import near_memories
 from bot.text.terms import search_terms

@@ -12,9 +12,10 @@ import pytest
 
 from bot.core.people import Audience
 from bot.core.recall import HIT_KINDS, HitKind, Matches, RecallQuery
-from bot.store.engine import Database, open_database
+from bot.store.engine import Database
 from bot.store.search import Search, WantedDocuments
-from bot.store.sqlite import SqliteTx
+from bot.store.sqlite.connection import SqliteTx
+from bot.store.sqlite.opening import open_database
 from bot.store.store import DATABASE
 from bot.store.transactions import Tx
 from tests.bench.recall_speed import NOW, fill, sentence

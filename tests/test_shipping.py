@@ -52,7 +52,7 @@ def test_the_wheel_holds_the_program_and_all_it_reads_and_nothing_else() -> None
     texts = under("prompts", "data/persona") | {"data/nuan.example.toml", "data/providers.toml"}
     assert wheel_of(ROOT) == program | {f"{INSIDE}/{name}" for name in texts}
     for part in (
-        "bot/store/migrations/0001_first_tables.sql",
+        "bot/store/sqlite/migrations/0001_first_tables.sql",
         "bot/web/templates/base.html",
         "bot/web/static/htmx.min.js",
     ):

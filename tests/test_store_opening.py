@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from bot.core.errors import FolderLockedError, StoreError
-from bot.store.engine import _migrate, _prepare
 from bot.store.schema import MIGRATIONS
 from bot.store.settings import settings_in
-from bot.store.sqlite import SqliteTx
+from bot.store.sqlite.connection import SqliteTx
+from bot.store.sqlite.opening import _migrate, _prepare
 from bot.store.store import DATABASE, open_store
 from tests.storing import ids, in_files, keep, look, sound
 from tests.world import World
@@ -24,7 +24,7 @@ from tests.world import World
 BACKUP = f"nuan.before-{len(MIGRATIONS) + 1}.db"
 HOLD = """import asyncio, pathlib, sys
 from bot.store.store import open_store
-from bot.store.sqlite import SqliteTx
+from bot.store.sqlite.connection import SqliteTx
 from bot.store.transactions import Tx
 async def hold():
     async with await open_store(pathlib.Path(sys.argv[1])):

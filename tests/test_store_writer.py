@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from bot.core.errors import StoreError
-from bot.store.engine import BUSY_MS, Writer, wipe_soon
-from bot.store.sqlite import SqliteTx
+from bot.store.engine import Writer, wipe_soon
+from bot.store.sqlite.connection import SqliteTx
+from bot.store.sqlite.opening import BUSY_MS, checkpoint
 from bot.store.transactions import Tx
 from tests.blank import open_laid
 from tests.fakes.clock import let_others_run
@@ -116,19 +118,19 @@ async def test_a_log_that_somebody_reads_is_not_called_emptied(writer: Writer, p
         reader.execute("BEGIN")
         reader.execute("SELECT * FROM row").fetchall()
         await writer.run(put(2))
-        assert not await writer.checkpoint()
-    assert await writer.checkpoint()
+        assert not await writer.alone(checkpoint)
+    assert await writer.alone(checkpoint)
     assert (path.parent / "rows.db-wal").stat().st_size == 0
 
 
 async def test_after_a_log_that_could_not_be_emptied_a_statement_waits_for_others_as_before(writer: Writer) -> None:
     await writer.run(
-        lambda db: writer.tx.set_authorizer(
+        lambda db: cast("SqliteTx", db).set_authorizer(
             lambda _, name, *__: sqlite3.SQLITE_DENY if name == "wal_checkpoint" else sqlite3.SQLITE_OK
         )
     )
     with pytest.raises(StoreError):
-        await writer.checkpoint()
+        await writer.alone(checkpoint)
     assert await writer.run(lambda db: db.value("PRAGMA busy_timeout")) == BUSY_MS
 
 

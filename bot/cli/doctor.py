@@ -39,7 +39,7 @@ from bot.pipeline.tools.registry import read_spec
 from bot.store.backups import folder_of
 from bot.store.ledger import NO_CHAT, Reservation, Settlement
 from bot.store.search import VectorSpace
-from bot.store.sqlite import SQLITE_VERSION
+from bot.store.sqlite.connection import SQLITE_VERSION
 from bot.store.store import DATABASE, Store, open_store
 from bot.text.dates import local
 from bot.text.length import TokenVocabulary, message_tokens, tools_tokens, vocabulary_of

@@ -29,7 +29,6 @@ from bot.store.engine import Repository, reads
 from bot.store.files import DataFiles, content_of
 from bot.store.index import index_digest, index_memory, sort_memory
 from bot.store.memories import begin_logs_anew
-from bot.store.sqlite import last_numbers, table_columns
 from bot.store.supersession import end_memory
 from bot.store.transactions import Row, Tx
 from bot.text.clean import clean
@@ -222,7 +221,7 @@ def carry_out_import(tx: Tx, plan: ImportPlan, at: int, tell: ImportProgress = l
         chat, owner = places.get(note.chat), accounts.get(next(iter(note.owners), ""))
         if chat is not None and owner is not None and not tx.has("SELECT 1 FROM member WHERE chat_id = ?", chat):
             tx.insert("member", chat_id=chat, person_id=owner, seen_at=at)
-    fillable = {name: kind for name, kind, _ in table_columns(tx, "memory")}
+    fillable = {name: kind for name, kind, _ in tx.columns("memory")}
     for name in (*STORED_COLUMNS, *LEFT_BEHIND, "id", "replaced_by"):  # only an installation can know its own numbers
         del fillable[name]
     new = plan.of("new")
@@ -421,7 +420,7 @@ class MemoryArchive(Repository):
         forgotten = f"SELECT count(*) FROM memory WHERE NOT {IS_EXPORTED} AND disabled_reason <> 'merged'{own}"
         here = ImportBase(
             ExportContents(tx.meta("house") or "", exported_at, memories=found, summaries=summaries),
-            last_numbers(tx).get("memory", 0),
+            tx.last_numbers().get("memory", 0),
             tuple(names.dms.items()) if person_id is None else (),
             tuple(sorted(names.whose.items())),
             names.owners,
@@ -441,7 +440,7 @@ class MemoryArchive(Repository):
                 merges[number] = (*merges.get(number, ()), merge)
         # Columns that are not named here go with their defaults: nothing is lost that comes later.
         named = {*EXPORTED_COLUMNS, *LEFT_BEHIND}
-        others = {name: _default(default) for name, _, default in table_columns(tx, "memory") if name not in named}
+        others = {name: _default(default) for name, _, default in tx.columns("memory") if name not in named}
         columns = ", ".join((*EXPORTED_COLUMNS, *others, ARCHIVED))
         rows = tx.all(f"SELECT owner_id, chat_id, {columns} FROM memory WHERE {where} ORDER BY id", *values)
         return [names.memory(row, others, merges) for row in rows]

@@ -16,26 +16,17 @@ from bot.core.files import create_file, disk_errors, lock_file, sync_to_disk
 from bot.core.memories import Memory
 from bot.store.commitments import delete_commitments, settle_nudges, withdraw_promises
 from bot.store.digests import summary_changed
-from bot.store.engine import Database, bring_forward, open_database
+from bot.store.engine import Database
 from bot.store.files import DataFiles, Tombstones
 from bot.store.index import drop_documents, index_lines
 from bot.store.personal_data import erase_again
 from bot.store.reminders import end_reminders
 from bot.store.removal import Forgetting, disable_memories, empty_digests, hide_lines, logs_of, purge_rows
-from bot.store.schema import SCHEMA_VERSION, SELECT_MEMORY
+from bot.store.schema import GREATEST, SCHEMA_VERSION, SELECT_MEMORY
 from bot.store.sessions import drop_log
-from bot.store.sqlite import (
-    GREATEST,
-    PAGES,
-    CopyProgress,
-    copy_database,
-    last_numbers,
-    no_progress,
-    open_existing,
-    raise_last_number,
-    table_columns,
-    verify_copy,
-)
+from bot.store.sqlite.connection import open_existing
+from bot.store.sqlite.copies import PAGES, CopyProgress, copy_database, no_progress, verify_copy
+from bot.store.sqlite.opening import bring_forward, open_database
 from bot.store.store import DATABASE, ROLLBACK, lock_folder, remove_rollback_files
 from bot.store.supersession import bring_back
 from bot.store.transactions import Row, Tx
@@ -75,7 +66,7 @@ class DoneSince:
     @staticmethod
     def of(tx: Tx) -> "DoneSince | None":
         """Read it; None where the file is of a schema before these tables."""
-        call = tuple(name for name, _, _ in table_columns(tx, "call") if name not in ("turn_id", "session_id"))
+        call = tuple(name for name, _, _ in tx.columns("call") if name not in ("turn_id", "session_id"))
         try:
             return DoneSince(
                 _numbers(tx, "commitment WHERE text <> ''"),
@@ -115,7 +106,7 @@ class PresentState:
             _numbers(tx, "memory WHERE disabled_at IS NULL OR disabled_reason IN ('replaced', 'archived')"),
             _numbers(tx, "memory WHERE disabled_at IS NULL"),
             _numbers(tx, "digest WHERE session_id IS NOT NULL AND summary <> ''"),
-            last_numbers(tx),
+            tx.last_numbers(),
             DoneSince.of(tx),
         )
 
@@ -164,7 +155,7 @@ def forget_again(tx: Tx, since: PresentState | None, at: int) -> int:
     # Nothing that was forgotten before the copy was made is kept for undo any longer than its time.
     purge_rows(tx, at)
     for name in NUMBERED:
-        raise_last_number(tx, name, max(last.get(name, 0), tombstones.last if name == "memory" else 0))
+        tx.raise_last_number(name, max(last.get(name, 0), tombstones.last if name == "memory" else 0))
     return sum(map(len, gone.values()))
 
 
@@ -277,7 +268,7 @@ def count_newer(folder: Path, copy: Path) -> tuple[int, int] | None:
     """How many lines and memories the present database has that came after that copy; None when nobody can tell."""
     try:
         with contextlib.closing(open_existing(copy)) as tx:
-            last = last_numbers(tx)
+            last = tx.last_numbers()
         with contextlib.closing(open_existing(folder / DATABASE)) as tx:
             lines = "SELECT count(*) FROM event WHERE kind = 'message' AND id > ?"
             memories = "SELECT count(*) FROM memory WHERE disabled_at IS NULL AND id > ?"

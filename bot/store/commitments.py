@@ -10,8 +10,7 @@ from bot.core.tools import ToolAnswer
 from bot.store.engine import Repository, reads, writes, writing
 from bot.store.memories import Receipt, earlier_receipt, store_receipt
 from bot.store.reminders import unsay_reminders
-from bot.store.schema import placeholders
-from bot.store.sqlite import GREATEST
+from bot.store.schema import GREATEST, placeholders
 from bot.store.supersession import note_moved
 from bot.store.transactions import Row, Tx
 from bot.text.fold import fold

@@ -16,7 +16,7 @@ from bot.store.ledger import sum_again
 from bot.store.personal_data import IS_LEAVING
 from bot.store.proactive import FREE_AT
 from bot.store.reminders import tidy_reminders
-from bot.store.sqlite import EVENT_QUEUE, GREATEST, OUTBOX_DUE
+from bot.store.schema import EVENT_QUEUE, GREATEST, OUTBOX_DUE
 from bot.store.transactions import Tx
 from bot.store.windows import end_windows
 from bot.text.dates import month_start

@@ -14,9 +14,8 @@ from bot.store.index import drop_documents, index_digest
 from bot.store.ledger import Settlement, settle_call
 from bot.store.memories import store_memory
 from bot.store.reminders import change_reminder
-from bot.store.schema import placeholders
+from bot.store.schema import GREATEST, placeholders
 from bot.store.sessions import end_logs
-from bot.store.sqlite import GREATEST
 from bot.store.supersession import PLAN_CHANGED, drop_merges, end_memory, restore_former
 from bot.store.transactions import Row, Tx
 from bot.text.fold import fold

@@ -14,8 +14,7 @@ from bot.store.engine import Repository, reading, reads, writes, writing
 from bot.store.index import index_lines
 from bot.store.ingest import QUOTED_ID
 from bot.store.ledger import ReservationFate, Settlement, end_call, settle_call
-from bot.store.schema import NO_EVENT, placeholders
-from bot.store.sqlite import EVENT_QUEUE
+from bot.store.schema import EVENT_QUEUE, NO_EVENT, placeholders
 from bot.store.transactions import Row, Tx
 from bot.store.windows import put_follow_ups_back
 

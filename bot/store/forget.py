@@ -42,9 +42,8 @@ from bot.store.removal import (
     mark_off_record,
     purge_now,
 )
-from bot.store.schema import SELECT_MEMORY, placeholders
+from bot.store.schema import GREATEST, SELECT_MEMORY, placeholders
 from bot.store.sessions import clear_lines
-from bot.store.sqlite import GREATEST
 from bot.store.supersession import reword_memory
 from bot.store.transactions import Tx
 from bot.store.turns import check_running, fail_turn

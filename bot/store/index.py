@@ -20,8 +20,7 @@ from bot.core.memories import Memory, Visibility
 from bot.core.people import Audience
 from bot.core.recall import HitKind, RecallRound
 from bot.language.sections import SLOT_QUESTION_WORDS, read_registry
-from bot.store.schema import IS_KEPT, SELECT_MEMORY, placeholders
-from bot.store.sqlite import GIVEN
+from bot.store.schema import GIVEN, IS_KEPT, SELECT_MEMORY, placeholders
 from bot.store.transactions import Row, Tx
 from bot.text.terms import TERMS_VERSION, search_terms
 

@@ -17,7 +17,6 @@ from bot.store.index import index_faults
 from bot.store.ledger import SELECT_CALL
 from bot.store.schema import MEMORY_COLUMNS, NO_LIMIT, memory_of, placeholders
 from bot.store.sessions import HIDDEN_STATES
-from bot.store.sqlite import dangling_rows, file_faults
 from bot.store.transactions import Row, Tx
 from bot.text.fold import fold
 
@@ -242,9 +241,17 @@ class TurnRequest:
 class InstallationReads(Repository):
     """All memories, people, events and turns of the installation, and its signs of life."""
 
-    damage = reading(file_faults)
-    dangling = reading(dangling_rows)
     unindexed = reading(index_faults)
+
+    @reads
+    def damage(self, tx: Tx) -> tuple[str, ...]:
+        """As `Tx.faults`."""
+        return tx.faults()
+
+    @reads
+    def dangling(self, tx: Tx) -> int:
+        """As `Tx.dangling`."""
+        return tx.dangling()
 
     @reads
     def memories(self, tx: Tx, wanted: MemoryFilter) -> tuple[MemoryRow, ...]:

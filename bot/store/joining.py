@@ -7,9 +7,8 @@ from bot.core.memories import Memory
 from bot.store.commitments import join_promises
 from bot.store.index import index_digest, index_lines, index_memory, index_section, reindex_speaker, rescope
 from bot.store.notes import delete_note, unindex_note
-from bot.store.schema import SELECT_MEMORY, placeholders
+from bot.store.schema import GREATEST, LEAST, SELECT_MEMORY, placeholders
 from bot.store.sessions import end_direct_logs
-from bot.store.sqlite import GREATEST, LEAST, table_columns
 from bot.store.supersession import bring_back, end_memory, one_current, undo_merge
 from bot.store.transactions import Tx
 
@@ -237,7 +236,7 @@ def _members(tx: Tx, keep: int, new: int) -> tuple[int, ...]:
 
 def _copy_row(tx: Tx, table: str, number: int, **changed: object) -> int:
     """A copy of a row with these values in place of its own; its number."""
-    names = [name for name, *_ in table_columns(tx, table) if name != "id"]
+    names = [name for name, *_ in tx.columns(table) if name != "id"]
     row = zip(names, tx.row(f"SELECT {', '.join(names)} FROM {table} WHERE id = ?", number), strict=True)
     return tx.insert(table, **{**dict(row), **changed})
 

@@ -33,9 +33,8 @@ from bot.store.memories import (
 )
 from bot.store.notes import RemovedContent, remove_from_notes
 from bot.store.removal import Forgetting, carry_out, disable_memories, empty_digests, hide_lines, own_lines
-from bot.store.schema import IS_NAME, SELECT_MEMORY, placeholders
+from bot.store.schema import GREATEST, IS_NAME, LEAST, SELECT_MEMORY, placeholders
 from bot.store.sessions import end_logs
-from bot.store.sqlite import GREATEST, LEAST
 from bot.store.supersession import (
     bring_back,
     delete_merges,

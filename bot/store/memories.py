@@ -24,8 +24,7 @@ from bot.store.engine import Repository, reading, reads, writes
 from bot.store.events import add_line, finish_events
 from bot.store.index import index_lines, index_memory, index_section, sort_memory
 from bot.store.outbox import enqueue
-from bot.store.schema import IS_NAME, NAME_SLOT, SELECT_MEMORY, placeholders
-from bot.store.sqlite import GREATEST, LEAST
+from bot.store.schema import GREATEST, IS_NAME, LEAST, NAME_SLOT, SELECT_MEMORY, placeholders
 from bot.store.supersession import bring_back, end_memory, make_current, merge_memories, near_memories, one_current
 from bot.store.transactions import Tx
 from bot.text.fold import fold

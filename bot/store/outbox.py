@@ -10,8 +10,7 @@ from bot.core.events import Button, Draft, NextPart, Outgoing
 from bot.store.engine import Repository, reads, writes, writing
 from bot.store.events import add_line, finish_events
 from bot.store.ledger import tell_limit_once
-from bot.store.schema import placeholders
-from bot.store.sqlite import WAITING_THERE
+from bot.store.schema import WAITING_THERE, placeholders
 from bot.store.transactions import Tx
 from bot.store.windows import cut_all_replies
 

@@ -17,9 +17,8 @@ from bot.store.index import drop_documents
 from bot.store.notes import delete_note, read_note
 from bot.store.people import drop_expired_codes, put_code
 from bot.store.removal import delete_lines, empty_talk, purge_rows
-from bot.store.schema import placeholders
+from bot.store.schema import WAITING_THERE, placeholders
 from bot.store.sessions import drop_log, end_logs
-from bot.store.sqlite import WAITING_THERE
 from bot.store.supersession import end_memory
 from bot.store.transactions import Tx
 from bot.text.dates import stamp

@@ -1,4 +1,4 @@
-"""Memory rows and conditions on them, and the migrations."""
+"""Memory rows and conditions on them, what engines spell differently, and the migrations."""
 
 import sqlite3
 from collections.abc import Callable, Sized
@@ -20,6 +20,24 @@ NAME_SLOT = f"(CASE WHEN {IS_NAME} THEN slot ELSE '' END)"
 """What of its slot tells two memories with the same words apart, as SQL; `name_slot` says the same of a value."""
 
 SELECT_MEMORY = f"SELECT {MEMORY_COLUMNS} FROM memory "
+
+EVENT_QUEUE = "event INDEXED BY event_queue"
+"""The events of a chat by state: without the hint SQLite may read all that the chat ever said."""
+
+OUTBOX_DUE = "outbox INDEXED BY outbox_due"
+"""What waits to be sent: without the hint SQLite may read all that was ever sent."""
+
+WAITING_THERE = "INDEXED BY outbox_pending"
+"""Of the outbox what waits in a chat: without the hint SQLite may read all that was ever sent there."""
+
+VECTOR_INDEX = "doc CROSS JOIN vector INDEXED BY vector_space ON doc_id = doc.id"
+"""Documents with what is known of their vectors, read from the index alone: the rows with the vectors are large."""
+
+GREATEST, LEAST = "max", "min"
+"""The functions for the larger and the smaller of two values; PostgreSQL calls them by these names."""
+
+GIVEN = "json_each(?) AS given"
+"""The values of a list in JSON as rows with a column `value`."""
 
 NO_EVENT = 1 << 62
 """Beyond the number of any event."""
@@ -61,7 +79,7 @@ def _statements(script: str) -> tuple[str, ...]:
 
 MIGRATIONS = tuple(
     _statements(file.read_text("utf-8"))
-    for file in sorted(files("bot.store").joinpath("migrations").iterdir(), key=lambda file: file.name)
+    for file in sorted(files("bot.store.sqlite").joinpath("migrations").iterdir(), key=lambda file: file.name)
     if file.name.endswith(".sql")
 )
 """Migration n, the file of number n + 1, brings a database from user_version n to n + 1; those that are missing run in

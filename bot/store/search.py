@@ -25,8 +25,7 @@ from bot.store.events import OWN_RECENT_LINES, read_events
 from bot.store.index import DOCUMENT_TEXT, STORE_VECTOR, fingerprint, postings_of, scopes_of
 from bot.store.ledger import Settlement, settle_call
 from bot.store.memories import visible_memory
-from bot.store.schema import IS_NAME, MEMORY_COLUMNS, SELECT_MEMORY, placeholders
-from bot.store.sqlite import GIVEN, VECTOR_INDEX
+from bot.store.schema import GIVEN, IS_NAME, MEMORY_COLUMNS, SELECT_MEMORY, VECTOR_INDEX, placeholders
 from bot.store.transactions import Row, Tx
 
 AROUND = 2

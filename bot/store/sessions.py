@@ -14,7 +14,7 @@ from bot.core.sessions import BootstrapMode, CloseReason, Epoch, LogEntry, Sessi
 from bot.store.engine import Database, Repository, reading, reads, writes, writing
 from bot.store.events import OWN_RECENT_LINES, read_events, tellable_lines
 from bot.store.ledger import budget_pressure
-from bot.store.sqlite import GREATEST
+from bot.store.schema import GREATEST
 from bot.store.told import recall_rounds
 from bot.store.transactions import Row, Tx, row_reader
 

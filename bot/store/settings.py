@@ -9,7 +9,7 @@ from bot.core.ports import ChatSetting, SettingChanges
 from bot.core.speaking import GroupMode
 from bot.language.sections import SectionRegistry
 from bot.store.engine import Repository, reading, reads, writes, writing
-from bot.store.sqlite import read_existing
+from bot.store.sqlite.connection import read_existing
 from bot.store.transactions import Tx
 from bot.store.windows import IN_RUNNING_TURNS
 

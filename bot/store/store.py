@@ -14,7 +14,7 @@ from bot.store.archive import MemoryArchive
 from bot.store.commitments import Commitments
 from bot.store.deadlines import Deadlines
 from bot.store.digests import Digests
-from bot.store.engine import Database, open_database
+from bot.store.engine import Database
 from bot.store.events import EventLog
 from bot.store.files import DataFiles
 from bot.store.forget import AgentWrites, MemoryForgetting
@@ -33,6 +33,7 @@ from bot.store.reminders import Reminders
 from bot.store.search import Search
 from bot.store.sessions import Sessions
 from bot.store.settings import StoredSettings
+from bot.store.sqlite.opening import open_database
 from bot.store.told import OpeningReads, ReplyReads
 from bot.store.transactions import AccessLists
 from bot.store.turns import TurnCommits, TurnToSay

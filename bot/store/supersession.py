@@ -6,8 +6,7 @@ from bot.core.clock import DAY_MS
 from bot.core.memories import INTO_OLDER, MOST_IMPORTANCE, STABILITY_DAYS, Memory, Merge, NewMemory, PastMerge
 from bot.language.sections import holds_one, is_single_valued
 from bot.store.index import index_memory, index_section, matching_memories, scope_of, sort_memory
-from bot.store.schema import IS_CURRENT, IS_NAME, placeholders
-from bot.store.sqlite import GREATEST, LEAST
+from bot.store.schema import GREATEST, IS_CURRENT, IS_NAME, LEAST, placeholders
 from bot.store.transactions import Tx
 from bot.text.fold import fold
 from bot.text.similarity import repeating

@@ -35,8 +35,7 @@ from bot.store.access import persons
 from bot.store.engine import Repository, reads
 from bot.store.index import KEPT_ROUNDS, TALK_MS
 from bot.store.memories import visible_memory
-from bot.store.schema import IS_CURRENT, LAYER, MEMORY_COLUMNS, memory_of, placeholders
-from bot.store.sqlite import GREATEST, LEAST
+from bot.store.schema import GREATEST, IS_CURRENT, LAYER, LEAST, MEMORY_COLUMNS, memory_of, placeholders
 from bot.store.supersession import PLAN_CHANGED
 from bot.store.transactions import Row, Tx
 from bot.text.dates import day_start, local_day, month_start, next_local_time

@@ -48,6 +48,26 @@ class Tx:
         """The whole database as it is now, in another one that is gone when it is closed."""
         raise NotImplementedError
 
+    def last_numbers(self) -> dict[str, int]:
+        """The last number that was given in each table whose numbers are never given twice."""
+        raise NotImplementedError
+
+    def raise_last_number(self, table: str, number: int) -> None:
+        """The next number of that table is higher than this one."""
+        raise NotImplementedError
+
+    def columns(self, table: str) -> tuple[tuple[str, str, str | None], ...]:
+        """Each column of a table with its type and its default as SQL, None without one."""
+        raise NotImplementedError
+
+    def faults(self) -> tuple[str, ...]:
+        """What the engine finds wrong with what it stores, nothing when it is whole."""
+        raise NotImplementedError
+
+    def dangling(self) -> int:
+        """How many rows refer to one that is not there."""
+        raise NotImplementedError
+
     def run(self, sql: str, *values: object) -> int:
         """How many rows a statement changed."""
         changed: int = self.execute(sql, values).rowcount

@@ -33,7 +33,7 @@ from bot.store.memories import store_memory
 from bot.store.outbox import enqueue, mark_sent, take_next, withdraw
 from bot.store.reminders import end_reminders, reset_reminder, store_reminder
 from bot.store.removal import keep_off_record
-from bot.store.schema import placeholders
+from bot.store.schema import EVENT_QUEUE, GREATEST, LEAST, placeholders
 from bot.store.sessions import (
     NewEpoch,
     close_session,
@@ -44,7 +44,6 @@ from bot.store.sessions import (
     open_session,
     take_part,
 )
-from bot.store.sqlite import EVENT_QUEUE, GREATEST, LEAST
 from bot.store.told import note_told_items, note_told_memories
 from bot.store.transactions import Row, Tx, row_reader
 from bot.store.windows import (

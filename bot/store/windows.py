@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 from bot.core.speaking import UNASKED, PacedDecision, PendingMessages
 from bot.store.index import index_lines
-from bot.store.schema import NO_EVENT
-from bot.store.sqlite import EVENT_QUEUE, WAITING_THERE
+from bot.store.schema import EVENT_QUEUE, NO_EVENT, WAITING_THERE
 from bot.store.transactions import Tx
 
 QUIET_KEY = "quiet:"

@@ -18,7 +18,7 @@ from pathlib import Path
 from bot.core.memories import NewMemory
 from bot.store.index import index_digest, index_lines
 from bot.store.memories import store_memory
-from bot.store.sqlite import SqliteTx
+from bot.store.sqlite.connection import SqliteTx
 from bot.store.store import DATABASE, open_store
 from bot.store.transactions import Tx
 from tests.bench.recall_speed import sentence

@@ -22,7 +22,7 @@ from bot.container import make_recall
 from bot.core.people import Audience
 from bot.core.recall import RECALL_MODES, RecallMode, RecallQuery
 from bot.store.index import Doc, add_document
-from bot.store.sqlite import SqliteTx
+from bot.store.sqlite.connection import SqliteTx
 from bot.store.store import DATABASE
 from tests.bench.counts import spread
 from tests.world import World

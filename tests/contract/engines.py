@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import Protocol
 
-from bot.store.engine import Database, open_database
+from bot.store.engine import Database
+from bot.store.sqlite.opening import open_database
 from bot.store.store import DATABASE, Store
 from tests import storing
 from tests.blank import lay, open_laid
@@ -36,7 +37,7 @@ class Engine(Protocol):
 
 
 class Sqlite:
-    """The engine of bot/store/engine.py: one file in the folder."""
+    """The engine of bot/store/sqlite: one file in the folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -98,7 +98,7 @@ async def one_writer(folder: Path, size: Size) -> Found:
     for path in (ROOT / "bot").rglob("*.py"):
         if re.search(r"sqlite3\.connect\(|aiosqlite\.connect\(", path.read_text("utf-8")):
             writing.add(path.name)
-    known = {"engine.py", "schema.py", "backups.py", "index.py", "sqlite.py"}
+    known = {"connection.py", "copies.py", "opening.py", "backups.py"}
     return Found(
         {"days": size.units, "unknown files": len(writing - known)},
         {"writers": most - int(query_only), "readers": int(query_only)},
@@ -192,7 +192,7 @@ async def backup(folder: Path, size: Size) -> Found:
     """Copies while memories are kept as fast as they can be; what is recalled after a restore is what was."""
     from bot.core.people import Audience
     from bot.store.backups import copy_to, roll_back
-    from bot.store.sqlite import verify_copy
+    from bot.store.sqlite.copies import verify_copy
     from bot.store.store import open_store
     from tests.storing import NOW, ids, keep, searched
 
