@@ -2,16 +2,19 @@
 
 import asyncio
 import json
+import re
 import shutil
 from contextlib import suppress
 from pathlib import Path
 
 from bot.cli.logs import log_view
 from bot.config.settings import WebPage
+from bot.core.clock import SystemClock
 from bot.core.errors import StoreError
+from bot.core.ports import pause
 from bot.ops.log_files import parse_record
 from bot.web.requests import WRONG_TRIES, Logins
-from bot.web.server import MOST_CONNECTIONS, MOST_OF_ADDRESS, Site, open_server
+from bot.web.server import MOST_CONNECTIONS, MOST_OF_ADDRESS, NEW_S, Site, open_server
 from tests.belonging import copies, nuan
 from tests.blank import open_laid
 from tests.carrying import fill, in_installation
@@ -40,15 +43,16 @@ async def test_connections_that_stay_open_use_up_nothing_but_the_page(world: Wor
         port = server._listener.getsockname()[1]
         async with server.served(site_data, world.log):
             lines = [await asyncio.open_connection("127.0.0.1", port) for _ in range(MOST_CONNECTIONS + 40)]
-            ended = [asyncio.ensure_future(reader.read()) for reader, _ in lines]
-            done: set[asyncio.Future[bytes]] = set()
-            async with asyncio.timeout(10):
-                while len(done) < len(lines) - MOST_OF_ADDRESS:
-                    done, _ = await asyncio.wait(ended, timeout=0.05)
-            assert len(done) == len(lines) - MOST_OF_ADDRESS
+            await pause(SystemClock(), round(NEW_S * 1000) + 1)
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
             writer.write(b"GET /login HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
             assert (await reader.read()).startswith(b"HTTP/1.1 200")
+            ended = [asyncio.ensure_future(each.read()) for each, _ in lines]
+            done: set[asyncio.Future[bytes]] = set()
+            async with asyncio.timeout(10):
+                while len(done) <= len(lines) - MOST_OF_ADDRESS:
+                    done, _ = await asyncio.wait(ended, timeout=0.05)
+            assert len(done) == len(lines) - MOST_OF_ADDRESS + 1
             for task in ended:
                 task.cancel()
             for _, each in (*lines, (reader, writer)):
@@ -85,6 +89,39 @@ async def test_forms_that_never_end_keep_nobody_out(world: World, tmp_path: Path
                 writer.close()
                 with suppress(ConnectionError):
                     await writer.wait_closed()
+
+
+async def test_connections_of_strangers_close_none_of_who_is_logged_in_whatever_it_showed_last(
+    world: World, tmp_path: Path
+) -> None:
+    page = Webbed(world)
+    with open_server(WebPage(port=0), tmp_path) as server:
+        port = server._listener.getsockname()[1]
+
+        async def ask(line: tuple[asyncio.StreamReader, asyncio.StreamWriter], head: str, body: str = "") -> str:
+            reader, writer = line
+            writer.write(f"{head}\r\nHost: 127.0.0.1\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode())
+            async with asyncio.timeout(10):
+                told = (await reader.readuntil(b"\r\n\r\n")).decode()
+                size = re.search(r"content-length: (\d+)", told)
+                await reader.readexactly(int(size[1]) if size else 0)
+            return told
+
+        async with server.served(page.site._site_data, world.log):
+            mine = await asyncio.open_connection("127.0.0.1", port)
+            entered = await ask(mine, "POST /login HTTP/1.1", f"token={server.token}")
+            cookie = re.search(r"set-cookie: ([^;]+)", entered)
+            assert cookie is not None
+            login = f"Cookie: {cookie[1]}"
+            for path in ("/login", "/live", "/static/nuan.css", "/"):
+                assert (await ask(mine, f"GET {path} HTTP/1.1\r\n{login}")).startswith("HTTP/1.1")
+                lines = [await asyncio.open_connection("127.0.0.1", port) for _ in range(MOST_CONNECTIONS + 40)]
+                assert (await ask(mine, f"GET /live HTTP/1.1\r\n{login}")).startswith("HTTP/1.1 200"), path
+                for _, writer in lines:
+                    writer.close()
+                    with suppress(ConnectionError):
+                        await writer.wait_closed()
+            mine[1].close()
 
 
 async def test_a_form_that_is_not_there_in_time_is_refused(world: World) -> None:

@@ -27,8 +27,9 @@ LONGEST_PATH = 100
 RELOAD_S = 120.0
 """Seconds to wait for a reload: texts are read and a library may be loaded, turns are not waited for."""
 
-MOST_WAITING, PATIENCE_S = 128, 5.0
-"""Connections whose request is not there yet; seconds that each has for it."""
+MOST_WAITING, BACKLOG, PATIENCE_S = 256, 64, 5.0
+"""Connections whose request is not there yet; that are taken in together, so few that the first of them are read before
+others take their place; seconds that each has for it."""
 
 ApplyChange = Callable[[AgentRequest], Awaitable[AgentReply]]
 

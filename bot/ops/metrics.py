@@ -14,7 +14,7 @@ from bot.config.base import LOCAL_NAMES, is_loopback_host
 from bot.core.errors import StoreError
 from bot.core.inspection import HealthSnapshot
 from bot.core.ports import Log
-from bot.ops.control import WaitingConnections
+from bot.ops.control import BACKLOG, WaitingConnections
 from bot.ops.health import HealthCheck
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ async def serve_pages(host: str, port: int, show: ShowPage, log: Log) -> AsyncIt
     """While inside the pages are shown there. An address that cannot be had is one line in the log, no more."""
     visitors = _Connections(show, log, LOCAL_NAMES if is_loopback_host(host) else frozenset())
     try:
-        server = await asyncio.start_server(visitors.serve, host, port, limit=MOST_BYTES)
+        server = await asyncio.start_server(visitors.serve, host, port, limit=MOST_BYTES, backlog=BACKLOG)
     except OSError as error:
         why = f"{host}:{port} cannot be opened ({error.strerror or error})"
         log.warning("metrics_not_served", error=f"{why}: set metrics.port or metrics.host; nuan goes on without")
@@ -83,7 +83,9 @@ class _Connections:
         self._here.add(task)
         try:
             async with self._waiting.waited_for(writer):
-                writer.write(await self._answer(reader))
+                head = await _head_of(reader)
+            writer.write(await self._answer(head))
+            async with self._waiting.waited_for(writer):
                 await writer.drain()
         except (OSError, TimeoutError):
             pass  # the visitor is gone
@@ -93,12 +95,10 @@ class _Connections:
             self._here.discard(task)
             writer.close()
 
-    async def _answer(self, reader: asyncio.StreamReader) -> bytes:
-        try:
-            head = await reader.readuntil(b"\r\n\r\n")
-        except asyncio.LimitOverrunError:
+    async def _answer(self, head: bytes | None) -> bytes:
+        if head is None:
             return _bytes(_status(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE))
-        except asyncio.IncompleteReadError:
+        if not head:
             return b""
         words = head.split(b"\r\n", 1)[0].decode("latin-1").split(" ")
         if len(words) != 3 or not words[2].startswith("HTTP/1."):
@@ -117,6 +117,16 @@ class _Connections:
             task.cancel()
         if self._here:
             await asyncio.wait(self._here.copy())
+
+
+async def _head_of(reader: asyncio.StreamReader) -> bytes | None:
+    """A request up to its empty line; nothing from who went before it, None where it is too long."""
+    try:
+        return await reader.readuntil(b"\r\n\r\n")
+    except asyncio.IncompleteReadError:
+        return b""
+    except asyncio.LimitOverrunError:
+        return None
 
 
 def _host_of(head: bytes) -> str | None:

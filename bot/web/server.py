@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import itertools
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
@@ -63,9 +62,12 @@ Handler = Callable[[PageRequest], Awaitable[Response]]
 CLOSE_S = 2
 """How long open connections are waited for when the page ends, seconds."""
 
-MOST_CONNECTIONS, MOST_OF_ADDRESS = 100, 32
-"""Connections at once, so that no visitor can use up what the installation has of them; and of one address, of those that
-brought no login."""
+MOST_CONNECTIONS, MOST_OF_ADDRESS, BACKLOG = 256, 32, 64
+"""Connections at once, so that no visitor can use up what the installation has of them; of one address, of those that
+brought no login; and that are taken in together: fewer than there may be, so that the first of them are still heard."""
+
+NEW_S = 0.5
+"""So long a connection of one address makes no room for others of it: what it asks for may not be read yet."""
 
 BODY_S = 10.0
 """Within so many seconds all of a form must be there."""
@@ -99,7 +101,11 @@ class Site:
         ]
         for method, handlers in (("GET", PAGES), ("POST", ACTIONS)):
             routes += [Route(path, self._guarded(handler), methods=[method]) for path, handler in handlers.items()]
-        return _WithHeaders(Starlette(routes=routes, exception_handlers={HTTPException: self._failed}), self._hosts)
+        app = Starlette(routes=routes, exception_handlers={HTTPException: self._failed})
+        return _WithHeaders(app, self._hosts, self._is_logged_in)
+
+    def _is_logged_in(self, request: Request) -> bool:
+        return self._gate.login(request.cookies.get(cookie_of(request), "")) is not None
 
     def _open(self, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
         async def endpoint(request: Request) -> Response:
@@ -111,8 +117,7 @@ class Site:
         """Only for whoever is logged in; what changes something must come from a page made for that login."""
 
         async def endpoint(request: Request) -> Response:
-            if self._gate.login(request.cookies.get(cookie_of(request), "")) is not None:
-                request.state.logged_in = True
+            if self._is_logged_in(request):
                 return await self._answer(request, handler)
             if request.method != "GET":
                 raise HTTPException(403)
@@ -168,6 +173,7 @@ class Site:
             response.headers["retry-after"] = str(seconds)
             return response
         self._log.info("web_login", address=address)
+        _tell_connection(request, True)
         response = RedirectResponse("/overview", 303)
         secure = request.url.scheme == "https"
         response.set_cookie(cookie_of(request), found, httponly=True, samesite="strict", secure=secure)
@@ -211,11 +217,12 @@ def _is_foreign(request: Request) -> bool:
 
 
 class _WithHeaders:
-    """Around everything: only the names it answers to, and its headers on every answer."""
+    """Around everything: only the names it answers to, its headers on every answer, whether a connection is logged in."""
 
-    def __init__(self, app: ASGIApp, hosts: frozenset[str]) -> None:
+    def __init__(self, app: ASGIApp, hosts: frozenset[str], is_logged_in: Callable[[Request], bool]) -> None:
         self._app = app
         self._hosts = hosts
+        self._is_logged_in = is_logged_in
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -230,9 +237,11 @@ class _WithHeaders:
                     headers["cache-control"] = "no-cache"  # asked for again, so that an update is seen
             await send(message)
 
-        if self._hosts and Request(scope).url.hostname not in self._hosts:
+        request = Request(scope)
+        if self._hosts and request.url.hostname not in self._hosts:
             await PlainTextResponse("another host name was asked for", 421)(scope, receive, with_headers)
             return
+        _tell_connection(request, self._is_logged_in(request))
         await self._app(scope, receive, with_headers)
 
 
@@ -246,21 +255,26 @@ class _Server(uvicorn.Server):
 
 
 class _Connection(H11Protocol):
-    """One of so many: the oldest that brought no login makes room for the next, first of those of the same address."""
+    """One of so many: the oldest that brought no login makes room for the next, first of those of the same address, and
+    of those that wait for no answer."""
 
-    numbers = itertools.count()
+    logged_in = False
+    """Whether its last request brought a login, whatever it asked for."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take it in; it goes itself when all the others are logged in."""
         super().connection_made(transport)
-        self.number = next(self.numbers)
+        self.app_state = {**self.app_state, "connection": self}
+        self.since = self.loop.time()
         others = [each for each in self.connections if isinstance(each, _Connection) and each is not self]
         open_to_all = [each for each in others if not (each.logged_in or each.transport.is_closing())]
         here = [each for each in open_to_all if each.address == self.address]
-        if len(here) >= MOST_OF_ADDRESS:
-            _oldest(here).transport.abort()  # to close it would wait for one who reads nothing
-        elif len(self.connections) > MOST_CONNECTIONS:
-            _oldest(open_to_all or [self]).transport.abort()
+        heard = [each for each in here if each.since < self.since - NEW_S]
+        making_room = _oldest_first(heard)[: max(len(here) + 1 - MOST_OF_ADDRESS, 0)]
+        if not making_room and len(self.connections) > MOST_CONNECTIONS:
+            making_room = _oldest_first(open_to_all or [self])[:1]
+        for each in making_room:
+            each.transport.abort()  # to close it would wait for one who reads nothing
 
     @property
     def address(self) -> str:
@@ -268,13 +282,19 @@ class _Connection(H11Protocol):
         return self.client[0] if self.client else ""
 
     @property
-    def logged_in(self) -> bool:
-        """Whether its last request brought a login."""
-        return bool(self.scope and self.scope["state"].get("logged_in"))
+    def is_being_answered(self) -> bool:
+        """Whether all of a request is there and its answer is not yet."""
+        return self.cycle is not None and not (self.cycle.more_body or self.cycle.response_complete)
 
 
-def _oldest(connections: list[_Connection]) -> _Connection:
-    return min(connections, key=lambda each: each.number)
+def _tell_connection(request: Request, logged_in: bool) -> None:
+    """Whether the one who asks there is logged in; a test asks without a connection."""
+    if isinstance(connection := request.scope.get("state", {}).get("connection"), _Connection):
+        connection.logged_in = logged_in
+
+
+def _oldest_first(connections: list[_Connection]) -> list[_Connection]:
+    return sorted(connections, key=lambda each: (each.is_being_answered, each.since))
 
 
 class WebServer:
@@ -313,6 +333,7 @@ class WebServer:
             ws="none",
             log_level="critical",
             timeout_graceful_shutdown=CLOSE_S,
+            backlog=BACKLOG,
             http=_Connection,
             h11_max_incomplete_event_size=32_000,
         )
@@ -344,7 +365,7 @@ def _bind(host: str, port: int) -> socket.socket:
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(found[4])
-        listener.listen(128)
+        listener.listen(BACKLOG)
         listener.setblocking(False)
     except OSError as error:
         listener.close()
