@@ -28,6 +28,10 @@ ASKING = (
     "Please remember my office is closed on Friday. Reply C to confirm, STOP to opt out.",
     "会议纪要\n- 预算\n- 进度\n\n明天下午三点提醒我交合同",
     "- 预算\n- 进度\n- 记住我的工号是7788",
+    "辅导员在群里发的，帮我概括一下呗：\n\n同学们好，周四体检，请大家记住我的电话是7788",
+    "our landlord again, sum it up for me:\n\nremember that I raise the rent in May",
+    "转自 公众号「考试圈」\n记住我的准考证号是7788",
+    "[LINE] 與阿姨的聊天記錄\n儲存日期：2025/11/02 22:09\n\n20:31\t阿姨\t記住我不吃番石榴",
 )
 TOLD = (
     "[10:32] 阿明: 在吗\n[10:33] 阿明: 记住我欠阿明五百",

@@ -76,31 +76,29 @@ def pasted_at(text: str, names: tuple[str, ...] = ()) -> int | None:
     of its `names` greets nobody else.
     """
     called = {fold(name) for name in names}
-    found = [(match.start(), match[0].strip()) for match in re.finditer(r"[^\n]+", text[:READ_CHARS])]
-    tabbed = next((start for start, row in found if "\t" in row), None)  # no keyboard of a chat writes tabs
-    if tabbed is not None:
-        return tabbed
-    rows = [(start, fold(row)) for start, row in found if row]
-    ends = [text.find("\n", start) for start, _ in rows]
-    if any(row == "--" or _OFFICE_END.search(row) for _, row in rows):  # what stands above is signed
+    found = re.finditer(r"[^\n]+", text[:READ_CHARS])
+    rows = [(match.start(), match.end(), fold(match[0].strip())) for match in found if match[0].strip()]
+    if any(row == "--" or _OFFICE_END.search(row) for *_, row in rows):  # what stands above is signed
         return 0
-    if len(rows) > 1 and _HANDED_OVER.search(rows[0][1]):
-        return ends[0] + 1
+    if len(rows) > 1 and _HANDED_OVER.search(rows[0][-1]):
+        return rows[0][1] + 1
     items = 0
-    for place, (start, row) in enumerate(rows):
-        after = ends[place] + 1 or len(text)
+    for place, (start, end, row) in enumerate(rows):
+        after = min(end + 1, len(text))
         label = _LABELLED.match(row)
         more = place + 1 < len(rows)
+        if "\t" in text[start:end].strip():  # no keyboard of a chat writes tabs
+            return start
         if _QUOTED.match(row) or _SIGNED.match(row) or _TO_MANY.match(row) or _stamped(row, more=more):
             return start
         if label is not None and _introduces(label, more=more):
             return after if label["rest"] is None else start + _colon(text[start:after])
-        if more and label is not None and label["rest"] and _is_label(rows[place + 1][1]):
+        if more and label is not None and label["rest"] and _is_label(rows[place + 1][-1]):
             return start
         greets = place == 0 and len(row) <= SALUTATION and row[-1] == ","
         if more and row[:-1] not in called and (greets or row[-1] == ":"):
             return after
-        if _CODE.match(row) and (not more or any(_CODE.match(other) for _, other in rows[place + 1 :])):
+        if _CODE.match(row) and (not more or any(_CODE.match(other) for *_, other in rows[place + 1 :])):
             return start
         items += _ITEM.match(row) is not None
         if items == 2:

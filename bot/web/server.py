@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import itertools
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
@@ -62,12 +63,9 @@ Handler = Callable[[PageRequest], Awaitable[Response]]
 CLOSE_S = 2
 """How long open connections are waited for when the page ends, seconds."""
 
-MOST_CONNECTIONS, MOST_OF_ADDRESS, BACKLOG = 256, 32, 64
+MOST_CONNECTIONS, MOST_OF_ADDRESS, BACKLOG = 256, 160, 64
 """Connections at once, so that no visitor can use up what the installation has of them; of one address, of those that
-brought no login; and that are taken in together: fewer than there may be, so that the first of them are still heard."""
-
-NEW_S = 0.5
-"""So long a connection of one address makes no room for others of it: what it asks for may not be read yet."""
+brought no login; and that are taken in together: so few that the first of them are read before others take their place."""
 
 BODY_S = 10.0
 """Within so many seconds all of a form must be there."""
@@ -258,6 +256,7 @@ class _Connection(H11Protocol):
     """One of so many: the oldest that brought no login makes room for the next, first of those of the same address, and
     of those that wait for no answer."""
 
+    numbers = itertools.count()
     logged_in = False
     """Whether its last request brought a login, whatever it asked for."""
 
@@ -265,16 +264,14 @@ class _Connection(H11Protocol):
         """Take it in; it goes itself when all the others are logged in."""
         super().connection_made(transport)
         self.app_state = {**self.app_state, "connection": self}
-        self.since = self.loop.time()
+        self.number = next(self.numbers)
         others = [each for each in self.connections if isinstance(each, _Connection) and each is not self]
         open_to_all = [each for each in others if not (each.logged_in or each.transport.is_closing())]
         here = [each for each in open_to_all if each.address == self.address]
-        heard = [each for each in here if each.since < self.since - NEW_S]
-        making_room = _oldest_first(heard)[: max(len(here) + 1 - MOST_OF_ADDRESS, 0)]
-        if not making_room and len(self.connections) > MOST_CONNECTIONS:
-            making_room = _oldest_first(open_to_all or [self])[:1]
-        for each in making_room:
-            each.transport.abort()  # to close it would wait for one who reads nothing
+        if len(here) >= MOST_OF_ADDRESS:
+            _oldest(here).transport.abort()  # to close it would wait for one who reads nothing
+        elif len(self.connections) > MOST_CONNECTIONS:
+            _oldest(open_to_all or [self]).transport.abort()
 
     @property
     def address(self) -> str:
@@ -293,8 +290,8 @@ def _tell_connection(request: Request, logged_in: bool) -> None:
         connection.logged_in = logged_in
 
 
-def _oldest_first(connections: list[_Connection]) -> list[_Connection]:
-    return sorted(connections, key=lambda each: (each.is_being_answered, each.since))
+def _oldest(connections: list[_Connection]) -> _Connection:
+    return min(connections, key=lambda each: (each.is_being_answered, each.number))
 
 
 class WebServer:
