@@ -31,6 +31,8 @@ NOT_FIRST = frozenset("，。！？；：、…）】》」』”’,.!?;:)]}%·
 DIM, PLAIN = "\x1b[2m", "\x1b[0m"
 READ_AHEAD_LINES = 64
 """Lines a pipe may be ahead of the conversation: a long file is not read into memory at once."""
+LEAVING = frozenset({"/quit", "/exit", "quit", "exit"})
+"""Lines that end the talk at a terminal."""
 
 _SPEAKER = re.compile(
     r"(?s)\s*(?![0-9]+[:：])(?P<who>[^\s:：/\\.@#<>\"'，。！？,!?][^\s:：/\\@<>\"'，。！？,!?]{0,31})"
@@ -270,12 +272,14 @@ class ConsoleAdapter:
         self._prefix, self._bot_names = prefix, frozenset(map(fold, bot_names))
 
     async def run(self, sink: EventSink, answered: Callable[[], Awaitable[None]] | None = None) -> None:
-        """Bring every line to the sink until the input ends; what goes wrong with one is shown in one line.
+        """Bring every line to the sink until the input or a line of LEAVING ends it; what goes wrong with one is shown in one line.
 
         `answered` is waited for before the next line is read.
         """
         async with aclosing(self._terminal.lines()) as lines:
             async for line in lines:
+                if line.strip().casefold() in LEAVING:
+                    break
                 try:
                     if line.strip():
                         await sink.accept(self.incoming(line))

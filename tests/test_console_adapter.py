@@ -294,6 +294,15 @@ async def test_a_terminal_takes_a_pasted_text_as_one_message_and_ends_politely(e
     assert out.getvalue() == "暖 › 再见\n"
 
 
+@pytest.mark.parametrize("leaving", ["/quit", "exit", " /EXIT "])
+async def test_a_line_that_leaves_ends_the_talk_and_is_not_said(leaving: str) -> None:
+    sink = RecordingSink()
+    with create_pipe_input() as keys, create_app_session(input=keys, output=DummyOutput()):
+        keys.send_text(f"你好\r{leaving}\rnot read\r")
+        await adapter(PromptTerminal(io.StringIO(), keys, display=DummyOutput())).run(sink)
+    assert sink.texts == ["你好"]
+
+
 async def test_a_reply_is_printed_while_someone_is_typing() -> None:
     out = io.StringIO()
     sink = RecordingSink()

@@ -312,6 +312,27 @@ async def test_a_reminder_is_told_in_a_sentence_and_the_line_that_asked_for_it_i
     assert await recalled(found, "我明天有什么事？") == "我记得要提醒你去医院，11月28日周六 15:00，明天。"
 
 
+@pytest.mark.parametrize(
+    ("receipt", "expected"),
+    [
+        ("取消了：⏰1 交房租", "我记得取消了：交房租。"),
+        ("好，周二（12月15日）下午5:00提醒你：交房租 ⏰1", "我记得周二（12月15日）下午5:00提醒你：交房租。"),
+    ],
+)
+async def test_a_reminder_is_told_as_it_was_left(receipt: str, expected: str) -> None:
+    """Not as the opening, or the line that set it, still tells it."""
+    opening = (
+        "【此处】终端私聊。\n【在场】阿明\n## 即将到来\n- ⏰1 阿明：提醒：交房租（12月15日周二 09:00，18天后）\n\n"
+    )
+    log = user("十五号提醒我交房租", opening=opening).content.replace(
+        "</p>", f'</p>\n<b f="reminder">{escape(receipt)}</b>\n<p n="阿明">谢啦</p>'
+    )
+    question = (Message("user", log), Message("assistant", "不客气。"), user("什么时候交房租"))
+    call = await ask(*question)
+    found = Message("tool", "没有找到相关的记忆。", tool_call_id=call.tool_calls[0].id)
+    assert (await ask(*question, call.message(), found)).text == expected
+
+
 def alone(*lines: str, opening: str = "", receipt: str = "") -> Message:
     """What somebody alone with nuan says, after a receipt of nuan's."""
     said = "\n".join(f"<p>{escape(line)}</p>" for line in lines[:-1])
@@ -364,9 +385,14 @@ async def test_what_people_say_themselves_names_nobody() -> None:
         ("what reminders do I have", "Say .ai remind list"),
         ("reminder list", "Say .ai remind list"),
         ("do I have any reminders?", "Say .ai remind list"),
+        ("你都记得我的哪些事", "发 .ai mem"),
+        ("你記得我什麼？", "傳 .ai mem"),
+        ("what do you know about me?", "Say .ai mem"),
     ],
 )
-async def test_a_question_for_the_reminders_is_answered_by_where_they_stand(question: str, command: str) -> None:
+async def test_a_question_for_all_reminders_or_memories_is_answered_by_where_they_stand(
+    question: str, command: str
+) -> None:
     answer = await ask(*SEEN, user("提醒我昨天去医院"), Message("assistant", "那已经过了。"), user(question))
     assert command in answer.text
     assert "医院" not in answer.text

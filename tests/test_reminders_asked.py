@@ -405,6 +405,7 @@ async def test_a_bare_correction_is_of_the_memory_that_was_kept_last(world: Worl
         (["把开会的提醒推迟到后天"], "06-14 09:00"),
         (["哈哈", "改成3点"], "06-13 15:00"),
         (["哈哈", "把开会改到13点半"], "06-13 13:30"),
+        (["哈哈", "开会的提醒改成11点"], "06-13 11:00"),
     ],
 )
 async def test_a_reminder_that_is_named_or_was_just_set_is_moved_without_a_model(
@@ -442,3 +443,31 @@ async def test_a_reminder_that_cannot_be_moved_is_named(world: World, lines: tup
     assert due(world) == before
     await world.say("⏰1 改到明天11点")
     assert due(world)[0] == ("06-13 11:00", "开会")
+
+
+async def test_what_recurs_gets_another_rule_and_no_single_day(world: World) -> None:
+    """A day that would be dropped silently is asked about."""
+    for line in ("每周二、周四晚上八点提醒我去瑜珈", "把瑜珈改到周三晚上七点半"):
+        await world.say(line)
+    assert world.replies[-1].startswith("还没有改：⏰1 去瑜珈")
+    await world.say("瑜珈改成每周三晚上七点半")
+    assert world.replies[-1].startswith("好，每周三晚上7:30提醒你：去瑜珈 ⏰1")
+    assert due(world) == [("06-17 19:30", "去瑜珈")]
+
+
+@pytest.mark.parametrize("line", ["今天有什么提醒", "今天有哪些提醒？", "what reminders do I have today"])
+async def test_a_question_for_the_reminders_sets_none(world: World, line: str) -> None:
+    await world.say(line)
+    assert "⏰" not in world.replies[-1]
+    await world.say("好")
+    assert due(world) == []
+
+
+async def test_a_reminder_is_cancelled_by_its_day(world: World) -> None:
+    """Of several on that day it is asked which, by what they say or when they are."""
+    for line in ("明天早上八点提醒我打卡", "明天下午三点提醒我开会", "后天早上八点叫我", "取消明天早上那个提醒"):
+        await world.say(line)
+    assert world.replies[-1] == "取消了：⏰1 打卡"
+    await world.say("取消后天那个提醒")
+    assert world.replies[-1].startswith("取消了：⏰3 周日")
+    assert due(world) == [("06-13 15:00", "开会")]

@@ -39,6 +39,12 @@ _AROUND = LazyPattern(r" ?(?:〔[^〕]*〕|\[around it: [^\]]*\])")
 _DAY = LazyPattern(r" ?[(（]((?:[^()（）]|\([^()（）]*\))*)[)）]\Z")
 _ABOVE = LazyPattern(r" ?(?:（上文已有）|\(already above\))\Z")
 """On a row that only points at what was told before."""
+_RECEIPT = LazyPattern(r'<b f="reminder">(.*?)</b>', re.DOTALL)
+_ASKED_FOR = LazyPattern(r'<p[^>]*>[^<]*</p>\n(?=<b f="reminder">)')
+"""A line for which a reminder was set, moved or cancelled: what came of it is told by the receipt."""
+_REMINDER_NUMBER = LazyPattern("⏰\ufe0f?(\\d+)")
+_RECEIPT_FORM = LazyPattern(r"\A(?:好|OK|Okay)[，,] ?|⏰\ufe0f?\d+ ?|[（(][^（()）]*[)）]\s*\Z")
+"""What a receipt for a reminder says beside what it is about: the assent, the number, a hint at its end."""
 _PART_WORD = LazyPattern(r"(?a)\s+\S*\w\Z")
 _FIRST_PERSON = LazyPattern(r"[我咱]|\b(?:i|my|me|mine|we|our|us)\b")
 _ASKING = LazyPattern(
@@ -78,6 +84,10 @@ _CALLED = LazyPattern(
 _REMINDERS_ASKED = LazyPattern(
     r"(?:什么|哪些|哪几[个条]|几[个条]|多少|乜嘢?|咩|有没有).{0,6}提醒[吗呢呀啊]*[?\s]*\Z|提醒(?:列表|清单|事项)|提醒(?:有|是)(?:哪|什么)|\A我的提醒[?\s]*\Z"
     r"|\b(?:what|which|any|how many|list|show)(?:'re| are| all| me| of| my| the| open)* reminders?\b|\breminders? list\b|\A(?:my )?reminders\W*\Z"
+)
+_MEMORIES_ASKED = LazyPattern(
+    r"(?:记得|记住|记着|知道|了解|记了)了?(?:关于|些?)?(?:我|咱)?的?(?:些|哪些|什么|多少|哪几)(?:事情?|东西)?[了吗呢呀啊?\s]*\Z|\A你?还?记得我[吗么?\s]+\Z"
+    r"|\bwhat (?:do|did) you (?:know|remember|have|keep)(?: stored| noted)? (?:about|on|of) me\b|\bdo you remember me\b"
 )
 _GREETING = LazyPattern(
     r"你好|您好|嗨|哈[喽啰罗]|在吗|在不在|早上好|早安|早呀?$|下午好|晚上好|\b(?:hi|hello|hey|good (?:morning|afternoon|evening))\b"
@@ -148,12 +158,13 @@ def read_prompt(prompt: Prompt, unnamed: tuple[str, ...] = ()) -> PromptFacts:
     lines = [(name, bool(fwd), unescape(text)) for name, fwd, text in _LINE.findall(_new(last))]
     unframed = "" if "<ctx" in last else last
     tail = [line for line in lines if line[0] == lines[-1][0]] if lines else [("", False, unframed)]
-    earlier = [unescape(text) for user in users[:-1] for _, _, text in _LINE.findall(user)]
+    earlier = [unescape(text) for user in users[:-1] for _, _, text in _LINE.findall(_ASKED_FOR.sub("", user))]
     earlier += [text for name, _, text in lines if name != tail[0][0]]
     script = _opened_in(users[0] if users else "")
     for text in (*earlier[-20:], *(text for _, _, text in tail)):
         script = script_of(text, script)
-    told = _sections(users[0] if users else "")
+    receipts = _receipts(users)
+    told = _sections(users[0] if users else "", frozenset(receipts))
     return PromptFacts(
         names=(tail[0][0],) if tail[0][0] else (_present(users[0] if users else ""), *unnamed),
         said="\n".join(text for _, _, text in tail),
@@ -163,7 +174,7 @@ def read_prompt(prompt: Prompt, unnamed: tuple[str, ...] = ()) -> PromptFacts:
         happened=told["happened"],
         known=told["known"],
         talked=told["talked"],
-        tasks=told["tasks"],
+        tasks=(*told["tasks"], *dict.fromkeys(receipts.values())),
         results=_results(prompt.messages),
         called="" if tail[0][0] else _called(users),
         answers=sum(message.role == "assistant" and bool(message.content) for message in prompt.messages),
@@ -259,15 +270,26 @@ def _opened_in(content: str) -> Script:
     return script_of(first, "zh-Hans") if framed and first.startswith(("【", "[")) else "zh-Hans"
 
 
-def _sections(content: str) -> dict[str, tuple[str, ...]]:
-    """The `- ` lines of the opening block under each heading that is known, without their numbers."""
+def _receipts(users: list[str]) -> dict[str, str]:
+    """What nuan said last in this log of each reminder, by number: set, moved, cancelled or due."""
+    said: dict[str, str] = {}
+    for receipt in (unescape(text) for content in users for text in _RECEIPT.findall(content)):
+        told = _RECEIPT_FORM.sub("", receipt).strip()
+        said |= dict.fromkeys(_REMINDER_NUMBER.findall(receipt), told)
+    return said
+
+
+def _sections(content: str, changed: frozenset[str]) -> dict[str, tuple[str, ...]]:
+    """The `- ` lines of the opening block under each heading that is known, without their numbers.
+
+    Reminders with the numbers `changed` are left out, as more was said of them since."""
     found: dict[str, list[str]] = {name: [] for name in _HEADINGS}
     inside: list[str] = []
     for line in content.partition("<ctx")[0].splitlines():
         if line.startswith("#"):
             heading = fold(line)
             inside = next((found[name] for name, known in _HEADINGS.items() if known.search(heading)), [])
-        elif line.startswith("- "):
+        elif line.startswith("- ") and not ((number := _REMINDER_NUMBER.match(line, 2)) and number[1] in changed):
             inside.append(unescape(_NUMBER.sub("", line[2:])))
     return {name: tuple(lines) for name, lines in found.items()}
 
@@ -333,11 +355,12 @@ class OfflineModel:
         return Completion(self._introduced(answer, prompt, heard))
 
     def _known_answer(self, heard: PromptFacts) -> str:
-        """What is answered without a search: how they are called, and where their reminders are listed."""
+        """What is answered without a search: how they are called, and where their reminders and memories are listed."""
         asked = "" if heard.forwarded else fold(heard.said).strip()
         if heard.called and _NAME_ASKED.search(asked):
             return self._say("name", heard, name=heard.called)
-        return self._say("reminders", heard) if _REMINDERS_ASKED.search(asked) else ""
+        listed = (("reminders", _REMINDERS_ASKED), ("memories", _MEMORIES_ASKED))
+        return next((self._say(key, heard) for key, pattern in listed if pattern.search(asked)), "")
 
     def _introduced(self, answer: str, prompt: Prompt, heard: PromptFacts) -> str:
         """The answer; in a first talk with what answers before it, and later once how to connect a model behind it."""

@@ -33,6 +33,7 @@ from bot.language.wishes.reader import understand
 from bot.pipeline.configuration import Current
 from bot.pipeline.texts import Texts, reminder_line, reminder_subject, rule_label, when_label
 from bot.speaking.reminders import (
+    due_then,
     just_set,
     names_numbers,
     promised_task,
@@ -152,7 +153,7 @@ class ReminderService:
             self._asking = set(await self._store.questions())
         at, found = self._read(event, chat, person), reminder_wishes(event.text, self._names)
         judges = self._current.value.judges
-        hint = hinted_wish(event.text, self._names) if not found else None
+        hint = hinted_wish(event.text, self._names) if not found and not retime_wish(event.text, self._names) else None
         if (
             hint is not None
             and not self._current.value.uses_tools
@@ -506,7 +507,7 @@ class ReminderService:
         said = self._when(at, found[0]) if local(found[0].due_at, at.tz).hour > 12 else ""
         one = IncompleteReminder(found[0].text, (said,), False, False, at.now, at.event_id, numbers=(found[0].id,))
         moved = await self._moved(at, one, replace(reply, corrects=True)) if len(found) == 1 else None
-        text = self._text(at.script, "remind_unmoved", list=self._named(at, found))
+        text = self._text(at.script, "remind_unmoved", list=self._named(at, found), id=found[0].id)
         return await self._store.say(self._answer(at, lambda _: text), at.person.id, at.now) if moved is None else moved
 
     def _note(self, at: ReminderRequest) -> None:
@@ -551,7 +552,7 @@ class ReminderService:
         """What is said to a wish to cancel, and the reminders that it ends."""
         if not open_ones:
             return self._text(at.script, "remind_none"), ()
-        found = _meant(words, open_ones)
+        found = _meant(words, open_ones) or due_then(words, open_ones, at.now, at.tz)
         if not found:
             return self._text(at.script, "remind_which", list=self._named(at, open_ones)), ()
         if len(found) > 1 and words != "*" and not names_numbers(words):
@@ -563,7 +564,7 @@ class ReminderService:
 
     def _named(self, at: ReminderRequest, found: tuple[Reminder, ...]) -> str:
         named = self._text(at.script, "when_and").join(
-            f"{number_mark('reminder', each.id)} {each.text}".strip() for each in found[:SHOWN]
+            f"{number_mark('reminder', each.id)} {each.text or self._when(at, each)}" for each in found[:SHOWN]
         )
         return named + (self._text(at.script, "remind_more", n=len(found) - SHOWN) if len(found) > SHOWN else "")
 

@@ -6,12 +6,12 @@ from dataclasses import replace
 from datetime import datetime, time, tzinfo
 
 from bot.config.speaking import RemindRules
-from bot.core.clock import HOUR_MS, Instant, Unclear, UnclearTime
+from bot.core.clock import HOUR_MS, Instant, Recurring, Unclear, UnclearTime
 from bot.core.memories import NudgeRules, Reminder
 from bot.language.reminders.requests import ALL_REMINDERS, ReminderWish, task_of
 from bot.language.reminders.wording import in_second_person
 from bot.language.time.dates import date_in
-from bot.language.time.moments import hour_of, joined_parts, moment_meant, time_parts
+from bot.language.time.moments import PART_HOURS, hour_of, joined_parts, moment_meant, time_parts
 from bot.language.time.parts import DayPart, NamedDay, TimeParts, date_of_named
 from bot.language.time.schedule import SEVERAL, next_of
 from bot.speaking.initiative import is_quiet_hour
@@ -81,11 +81,14 @@ def retimed(reminder: Reminder, said: TimeParts, half: DayPart, now: int, tz: tz
     """When a reminder is said instead, ms, and its rule; None where no hour or day ahead is named.
 
     `half` is the part of the day that its request named. A bare hour is read as by the 24-hour clock, or as one of the
-    afternoon where nobody is up.
+    afternoon where nobody is up. What recurs has another rule or another hour; no single time of it is moved.
     """
     clock = said.clock
-    if said.doubt is not None or said.every is not None:
+    if said.doubt is not None or (reminder.rule and said.day is not None and said.every is None):
         return None
+    if said.every is not None:
+        again = moment_meant(said, local(now, tz)) if reminder.rule and clock is not None else None
+        return (again.at, again.rule) if isinstance(again, Recurring) else None
     if said.delay is not None:
         found = moment_meant(said, local(now, tz))
         return (found.at, "") if isinstance(found, Instant) and not reminder.rule else None
@@ -212,6 +215,16 @@ def reminders_meant(words: str, reminders: Sequence[Reminder], task: str) -> tup
     if _NOISE.sub("", fold(words)):
         return ()
     return tuple(reminders) if len(reminders) == 1 else ()
+
+
+def due_then(words: str, reminders: Sequence[Reminder], now: int, tz: tzinfo) -> tuple[Reminder, ...]:
+    """Those due on the day, and in the part of it, that words of a wish name and nothing else (明天早上那个)."""
+    task, parts = task_of(words)
+    day = date_of_named(parts.day, local(now, tz).date(), local(now, tz).hour) if parts.day is not None else ""
+    if isinstance(day, str) or parts.clock is not None or _NOISE.sub("", fold(task)):
+        return ()
+    hours = PART_HOURS[parts.half][0] if parts.half else range(24)
+    return tuple(each for each in reminders if (at := local(each.due_at, tz)).date() == day and at.hour in hours)
 
 
 def _core(reminder: Reminder) -> str:

@@ -71,6 +71,8 @@ _RISES = re.compile(r"^(?:起床|起来|醒|wake up|get up)(?!\w)|[^不]起床$"
 _ASKS = re.compile(r"(?<![好可行能]以)(?<![好行能])吗[\s?？]*$")
 """Asks whether somebody reminds them; 好吗 asks for it."""
 
+_LISTS_EN = re.compile(r"\b(?:what|which|how many|any) (?:\w+ )?reminders?\b")
+
 _TITLE_EN = re.compile(r"\b(?:that|to|about|for)\b")
 """What begins the title of a request in English."""
 
@@ -184,6 +186,8 @@ def hinted_wish(text: str, names: tuple[str, ...] = ()) -> ReminderWish | None:
     word = ABOUT.search(folded)
     if word is None or KIN.search(folded, 0, word.start()) or folded[word.end() : word.end() + 1] in ("他", "她"):
         return None  # who reminds, or is reminded, is somebody else
+    if ASKS_ZH.search(folded) or _LISTS_EN.search(folded):
+        return None  # which there are is asked
     parts = parts_folded(folded)
     task = without_courtesy(cut_out(text, without_times(folded, parts), origin, ()))
     return ReminderWish("set", in_second_person(task), parts, said=time_words(text, folded, origin, parts), sure=False)
@@ -376,7 +380,7 @@ def _wish(
     apart = not english and not titled and task_content(after) != ""
     return ReminderWish(
         "set",
-        in_second_person(heard),
+        in_second_person(re.sub("(?<=.)是$", "", heard)),
         parts,
         HourRules(wakes=bool(wakes)),
         said,

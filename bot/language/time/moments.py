@@ -44,7 +44,7 @@ MOST_MS = 10 * 366 * DAY_MS
 JUST_MS = 15 * MINUTE_MS
 """A time of day that was over no longer ago may be a slip: it is asked, not put off to the next day."""
 
-_HOURS: dict[DayPart, tuple[range, range]] = {
+PART_HOURS: dict[DayPart, tuple[range, range]] = {
     "dawn": (range(7), range(0)),
     "morning": (range(13), range(0)),
     "noon": (range(11, 15), range(1, 4)),
@@ -328,7 +328,7 @@ def _short(parts: TimeParts) -> bool:
 
 def hour_in(half: DayPart, hour: int) -> bool:
     """Whether an hour of the day, 0-23, is one of that part of it."""
-    return half != "" and hour in _HOURS[half][0]
+    return half != "" and hour in PART_HOURS[half][0]
 
 
 def hour_of(parts: TimeParts, day: date, now: datetime, *, plain: bool = False) -> tuple[int, int] | UnclearTime:
@@ -363,7 +363,7 @@ def _hour(parts: TimeParts, manner: HourRules, day: date | None, now: datetime) 
         return (24 + clock.hour, clock.minute) if tonight and now.hour >= 4 else "half"
     if half == "am" and clock.hour == 12:
         return 0, clock.minute
-    same, other = _HOURS[half]
+    same, other = PART_HOURS[half]
     if clock.hour in same and not (half == "am" and clock.hour == 12):
         return clock.hour, clock.minute
     return (clock.hour + 12, clock.minute) if clock.hour in other else "none_such"
