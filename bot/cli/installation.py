@@ -227,6 +227,9 @@ async def read_only(
 async def preload(configuration: Configuration, now: int) -> None:
     """Load what the first message needs before it comes."""
     pool = configuration.pool
+    for opening in configuration.texts.openings.values():
+        for template in opening.templates.values():
+            await asyncio.to_thread(template.begin, "", "")
     for sample in SAMPLES:
         await asyncio.to_thread(_read_sample, configuration, now, sample)
     if pool.embedding is not None:

@@ -6,7 +6,6 @@ import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
-from xml.sax.saxutils import unescape
 
 from bot.core.models import Completion, Message, ModelRequest, Prompt, ToolCall, Usage
 from bot.core.people import SCRIPTS, Script
@@ -14,6 +13,7 @@ from bot.language.reminders.wording import in_second_person
 from bot.language.sections import SLOT_QUESTION_WORDS
 from bot.language.statements import statements_in
 from bot.text.catalogue import Catalogue, LazyPattern
+from bot.text.clean import unescaped
 from bot.text.fold import fold, script_of
 from bot.text.length import ELLIPSIS, clip, message_tokens, tools_tokens
 from bot.text.similarity import content_words, repeating
@@ -155,10 +155,10 @@ def read_prompt(prompt: Prompt, unnamed: tuple[str, ...] = ()) -> PromptFacts:
     alone with nuan who has none."""
     users = [message.content for message in prompt.messages if message.role == "user"]
     last = users[-1] if users else ""
-    lines = [(name, bool(fwd), unescape(text)) for name, fwd, text in _LINE.findall(_new(last))]
+    lines = [(name, bool(fwd), unescaped(text)) for name, fwd, text in _LINE.findall(_new(last))]
     unframed = "" if "<ctx" in last else last
     tail = [line for line in lines if line[0] == lines[-1][0]] if lines else [("", False, unframed)]
-    earlier = [unescape(text) for user in users[:-1] for _, _, text in _LINE.findall(_ASKED_FOR.sub("", user))]
+    earlier = [unescaped(text) for user in users[:-1] for _, _, text in _LINE.findall(_ASKED_FOR.sub("", user))]
     earlier += [text for name, _, text in lines if name != tail[0][0]]
     script = _opened_in(users[0] if users else "")
     for text in (*earlier[-20:], *(text for _, _, text in tail)):
@@ -257,8 +257,8 @@ def _called(users: list[str]) -> str:
     for content in users:
         for refused, name in _CALLED.findall(_LINE.sub("", content)):
             if not refused:
-                called = unescape(name)
-            elif unescape(name) == called:
+                called = unescaped(name)
+            elif unescaped(name) == called:
                 called = ""
     return called
 
@@ -273,7 +273,7 @@ def _opened_in(content: str) -> Script:
 def _receipts(users: list[str]) -> dict[str, str]:
     """What nuan said last in this log of each reminder, by number: set, moved, cancelled or due."""
     said: dict[str, str] = {}
-    for receipt in (unescape(text) for content in users for text in _RECEIPT.findall(content)):
+    for receipt in (unescaped(text) for content in users for text in _RECEIPT.findall(content)):
         told = _RECEIPT_FORM.sub("", receipt).strip()
         said |= dict.fromkeys(_REMINDER_NUMBER.findall(receipt), told)
     return said
@@ -290,7 +290,7 @@ def _sections(content: str, changed: frozenset[str]) -> dict[str, tuple[str, ...
             heading = fold(line)
             inside = next((found[name] for name, known in _HEADINGS.items() if known.search(heading)), [])
         elif line.startswith("- ") and not ((number := _REMINDER_NUMBER.match(line, 2)) and number[1] in changed):
-            inside.append(unescape(_NUMBER.sub("", line[2:])))
+            inside.append(unescaped(_NUMBER.sub("", line[2:])))
     return {name: tuple(lines) for name, lines in found.items()}
 
 
@@ -304,7 +304,7 @@ def _results(messages: tuple[Message, ...]) -> tuple[str, ...] | None:
     found = [_whole(row, before) for message in messages[begin + 1 :] for row in _rows(message)]
     told = [row for row in found if row and not _NOTE.match(row)]
     kept = [line for line in told if not line.startswith("@")] or told
-    return tuple(dict.fromkeys(unescape(_AROUND.sub("", _TALK.sub("", _NUMBER.sub("", line)))) for line in kept))
+    return tuple(dict.fromkeys(unescaped(_AROUND.sub("", _TALK.sub("", _NUMBER.sub("", line)))) for line in kept))
 
 
 def _rows(message: Message) -> list[str]:

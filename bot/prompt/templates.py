@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from bot.core.errors import ConfigError
+from bot.core.files import resource_dir
 from bot.core.memories import NumberedThing
 from bot.core.people import SCRIPTS, Script
 from bot.prompt.opening_facts import OpeningLine, OpeningSection, OpeningSectionName
@@ -64,10 +65,10 @@ class TemplateFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class BootTemplate:
-    """A template that can be rendered; `name` is that of its file."""
+    """A template that can be rendered; `name` is that of its file. It is compiled at its first use."""
 
     name: str
-    _template: "jinja2.Template"
+    source: str
 
     def begin(self, name: str, since: str) -> Callable[[SectionLines, bool], str]:
         """What renders lines; where it is told to, each line's own text begins with its number over all sections.
@@ -75,7 +76,7 @@ class BootTemplate:
         It raises TemplateFailed whatever is wrong: the template may be an operator's. What it was given it keeps, as it
         is called several times with the same lines: let it go with the opening.
         """
-        known: dict[str, Markup] = {}
+        template, known = _compiled(self.source, self.name), dict[str, Markup]()
 
         def plain(text: str) -> Markup:
             found = known.get(text)
@@ -93,12 +94,22 @@ class BootTemplate:
                     values[section].append(TemplateLine(line, plain, mark))
                     count += 1
             try:
-                text: str = self._template.render(name=plain(name), since=plain(since), **values)
+                text: str = template.render(name=plain(name), since=plain(since), **values)
             except Exception as error:
                 raise TemplateFailed(self.name, _line_of(error.__traceback__), _reason(error)) from error
             return str(text).strip("\n")
 
         return render
+
+    def try_out(self) -> None:
+        """Render sample lines; TemplateFailed says what is wrong."""
+        bare = replace(SAMPLE, id=0, who="", tag="", day="", due="", when="")
+        full = {section: (SAMPLE, replace(SAMPLE, over=True), bare) for section in SECTION_NAMES}
+        for since in ("", "隔了三天"):
+            for lines in ({}, full, *({section: full[section]} for section in SECTION_NAMES)):
+                if len(self.begin("小暖", since)(lines, False)) > LONGEST_TRIAL:
+                    too_long = f"makes more than {LONGEST_TRIAL} characters of eighteen short lines"
+                    raise TemplateFailed(self.name, 0, too_long)
 
 
 class TemplateLine:
@@ -124,7 +135,7 @@ def thing_numbers(line: OpeningLine) -> str:
 def read_templates(find: Callable[[str], Path], persona: Path) -> dict[Script, BootTemplate]:
     """The template of each language: the persona's own (warmboot.zh-Hans.md.j2), else that of the prompts.
 
-    ConfigError names every one that cannot be read, or that does not work with sample facts.
+    ConfigError names every one that cannot be read, or an operator's that does not work with sample facts.
     """
     problems: list[str] = []
     found: dict[Script, BootTemplate] = {}
@@ -133,7 +144,9 @@ def read_templates(find: Callable[[str], Path], persona: Path) -> dict[Script, B
         path = own if own.exists() else find(f"warmboot/{language}.md.j2")
         name = f"persona: {own.name}" if own.exists() else f"prompts: warmboot/{path.name}"
         try:
-            found[language] = _compiled(path.read_text("utf-8-sig"), name)
+            found[language] = BootTemplate(name, path.read_text("utf-8-sig"))
+            if not path.is_relative_to(resource_dir("prompts")):
+                found[language].try_out()
         except (OSError, UnicodeDecodeError) as error:
             problems.append(f"{name} cannot be read ({error})")
         except TemplateFailed as error:
@@ -146,7 +159,7 @@ def read_templates(find: Callable[[str], Path], persona: Path) -> dict[Script, B
 def shipped_templates(find: Callable[[str], Path]) -> dict[Script, BootTemplate]:
     """Those that came with nuan, for when an operator's fails on what the trial did not show."""
     return {
-        language: _compiled(find(f"warmboot/{language}.md.j2").read_text("utf-8"), f"warmboot/{language}.md.j2")
+        language: BootTemplate(f"warmboot/{language}.md.j2", find(f"warmboot/{language}.md.j2").read_text("utf-8"))
         for language in SCRIPTS
     }
 
@@ -167,23 +180,16 @@ def read_opening(find: Callable[[str], Path], persona: Persona, name: str) -> Pe
 
 
 @lru_cache(maxsize=32)
-def _compiled(source: str, name: str) -> BootTemplate:
-    """Compile and try; the same text is compiled once. TemplateFailed says what is wrong."""
+def _compiled(source: str, name: str) -> "jinja2.Template":
+    """The same text is compiled once; TemplateFailed says what is wrong."""
     from jinja2 import TemplateSyntaxError
 
     try:
-        made = BootTemplate(name, _environment().from_string(source))
+        return _environment().from_string(source)
     except TemplateSyntaxError as error:
         raise TemplateFailed(name, error.lineno, str(error.message)) from error
     except Exception as error:
         raise TemplateFailed(name, 0, _reason(error)) from error
-    bare = replace(SAMPLE, id=0, who="", tag="", day="", due="", when="")
-    for since in ("", "隔了三天"):
-        full = {section: (SAMPLE, replace(SAMPLE, over=True), bare) for section in SECTION_NAMES}
-        for lines in ({}, full, *({section: full[section]} for section in SECTION_NAMES)):
-            if len(made.begin("小暖", since)(lines, False)) > LONGEST_TRIAL:
-                raise TemplateFailed(name, 0, f"makes more than {LONGEST_TRIAL} characters of eighteen short lines")
-    return made
 
 
 @cache

@@ -132,6 +132,11 @@ def escaped(text: str) -> str:
     return _ENTITY.sub("&amp;", text).replace("<", "&lt;").replace(">", "&gt;")
 
 
+def unescaped(text: str) -> str:
+    """The text that `escaped` was given."""
+    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+
+
 class Redactor:
     """Takes the secrets it was given, and whatever looks like one, out of a text."""
 
