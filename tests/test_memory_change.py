@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from bot.language.corrections import corrected
+from bot.language.feedback import corrected
 from bot.memory.supersession import contradicts
 from bot.text.fold import fold
 from tests.fakes.model import calls

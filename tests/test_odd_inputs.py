@@ -30,6 +30,7 @@ from bot.model.transport import _seconds
 from bot.ops.control import _REQUEST
 from bot.ops.log_files import _keeper
 from bot.pipeline.media import LookArguments
+from bot.pipeline.tools.calls import ListenArguments
 from bot.pipeline.tools.memories import ForgetArguments, RememberArguments
 from bot.pipeline.tools.tasks import RemindArguments
 from bot.prompt.persona import FOLDER, FULL, Persona, SkillArguments, read_bootstraps, read_skills
@@ -38,7 +39,6 @@ from bot.store.files import ERASURES_FILE, ErasureFile, Tombstones
 from bot.store.people import OWNER_FILE, _read
 from bot.store.sqlite.copies import verify_copy
 from bot.tools.recall import RecallArguments, parse_moment
-from bot.tools.stop_listen import ListenArguments
 
 SHAPES = (
     ToolArguments,

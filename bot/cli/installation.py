@@ -27,8 +27,7 @@ from bot.core.errors import ConfigError, FolderLockedError, StoreError
 from bot.core.events import CommandSpec
 from bot.core.files import PromptFiles, lock_file, resource_dir
 from bot.core.ports import Adapter, Clock, Log, SettingChanges
-from bot.language.corrections import corrects
-from bot.language.feedback import feedback_signals
+from bot.language.feedback import corrects, feedback_signals
 from bot.language.reminders.multiple_requests import reminder_wishes
 from bot.language.sections import section_registry
 from bot.language.small_talk import asks_something, is_casual

@@ -1,10 +1,16 @@
-"""Clear words about the reply that was just said: thanks, that's wrong, 谢谢你记得, 你记错了. Pure."""
+"""What a message says about what was said before it: clear words about a reply (thanks, that's wrong, 谢谢你记得), and what
+a person corrects: a value of something kept, or a day or an hour that they named right before. By rule. Pure."""
 
 import re
+from itertools import takewhile
 
+from bot.core.clock import MINUTE_MS
 from bot.core.memories import SIGNAL_WEIGHTS, Signal
+from bot.language.statements import patterns_of
 from bot.text.catalogue import LazyPattern, read_table
-from bot.text.fold import fold
+from bot.text.clean import one_row
+from bot.text.fold import fold, fold_mapped, unfold
+from bot.text.similarity import FORM_WORDS
 
 MOST_CHARS = 120
 """A longer message is a topic of its own."""
@@ -22,6 +28,42 @@ _OPENERS = LazyPattern(
 )
 _FACES: dict[str, Signal] = _WORDS["faces"]
 _ONLY_FACES = LazyPattern(r"[\s❤\U0001f300-\U0001faff]+")
+
+CORRECTION_CHARS = 60
+"""A longer line tells something else as well."""
+
+AT_ONCE_MS, AT_ONCE = 10 * MINUTE_MS, 3
+"""Who corrects a day that they named does it so soon, and so few lines on."""
+
+_CORRECTION_LEAD = "啊|哦|诶|哎|呃|等等|等一下|抱歉|不好意思|sorry|oops|oh|uh|ah|hmm|wait|no|nope|hang on|hold on"
+_CUES = (
+    "不对|不是|等等|等一下|错了|[说记写打]错了?|搞错|更正|纠正|应该是|改成|改为|其实是"
+    "|no|wait|sorry|oops|actually|correction|i meant?|it['’]?s|make (?:it|that)|should be"
+)
+_CUE = LazyPattern(rf"\W*(?:(?:{_CORRECTION_LEAD})\W*)*(?:{_CUES})(?![a-z])")
+_BARE = LazyPattern(
+    rf"(?:[\W_]|(?:{_CORRECTION_LEAD}|{_CUES}|是|该是|应为|改到|在|到|的|啦|呀|哈|才对|才是)(?![a-z])"
+    r"|\b(?:it|that|this|the|is|was|at|on|to|for|of|i|meant?|said|should|be|please)\b)*+"
+)
+"""A cue, and small words that say nothing of their own beside a value."""
+_NUMERAL = "(?:[0-9]{1,2}|[一二三四五六七八九十]{1,3})"
+_MONTH = "(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\\.?"
+_KINDS = tuple(
+    LazyPattern(pattern)
+    for pattern in (
+        f"{_NUMERAL}月{_NUMERAL}[日号]?|{_MONTH} [0-9]{{1,2}}(?:st|nd|rd|th)?\\b"
+        f"|\\b[0-9]{{1,2}}(?:st|nd|rd|th)? (?:of )?{_MONTH}"
+        r"|(?<![0-9])(?:[0-9]{4}[-/.])?[0-9]{1,2}[-/][0-9]{1,2}(?![0-9])",
+        f"{_NUMERAL}[日号](?![楼线])|\\b(?:the )?[0-9]{{1,2}}(?:st|nd|rd|th)\\b",
+        r"(?:这|下|上)*个?(?:周|星期|礼拜)[一二三四五六日天]|\b(?:mon|tues?|wednes|wed|thurs?|fri|satur|sat|sun)(?:day)?\b",
+        rf"(?:早上|上午|中午|下午|傍晚|晚上|凌晨)?(?:[0-9]{{1,2}}[:：][0-9]{{2}}|{_NUMERAL}点(?:半|一刻|{_NUMERAL}分?)?)"
+        r"|\b[0-9]{1,2}(?::[0-9]{2})? ?[ap]\.?m\b\.?|\b[0-9]{1,2}:[0-9]{2}\b",
+        r"(?<![0-9.])[0-9]+(?:\.[0-9]+)?(?![0-9.]*[0-9])",
+    )
+)
+_PART = re.compile("早上|上午|中午|下午|傍晚|晚上|凌晨")
+_DAY_OF_MONTH = re.compile(f"(?<=月){_NUMERAL}[日号]?|(?<=[a-z.] )[0-9]{{1,2}}(?:st|nd|rd|th)?")
+_REDATED = patterns_of("change", "corrected")
 
 
 def feedback_signals(text: str, names: tuple[str, ...] = ()) -> tuple[Signal, ...]:
@@ -49,3 +91,60 @@ def _signal(part: str) -> Signal | None:
         if found is not None:
             return found
     return None
+
+
+def corrects(text: str) -> bool:
+    """Whether a line begins as a correction does, and is as short as one."""
+    return len(text) <= CORRECTION_CHARS and _CUE.match(fold_mapped(text)[0]) is not None
+
+
+def corrected(kept: str, said: str) -> tuple[str, str, str] | None:
+    """What was kept with the value that a correction gives, that value and the one before; None where any is unclear.
+
+    Both must hold exactly one value of that kind: a day of a month, a day, a weekday, a time or a number. Beside the
+    cue and the value (with its unit, if that was kept) nothing is said: any other word may be about something else.
+    """
+    folded, origin = fold_mapped(said)
+    cue = _CUE.match(folded)
+    if cue is None or len(said) > CORRECTION_CHARS:
+        return None
+    old, place = fold_mapped(kept)
+    for number, kind in enumerate(_KINDS):
+        given = [found.span() for found in kind.finditer(folded, cue.end())]
+        if not given:
+            continue
+        there = [found.span() for found in kind.finditer(old)]
+        if number == 1 and not there:  # the 4th, of May 3rd
+            there = [found.span() for found in _DAY_OF_MONTH.finditer(old)]
+        if len(given) != 1 or len(there) != 1:
+            return None
+        (start, end), unit = given[0], old[there[0][1] :]
+        same = takewhile(lambda both: both[0] == both[1], zip(folded[end:], unit, strict=False))
+        rest = folded[end + sum(1 for _ in same) :]
+        if not _BARE.fullmatch(folded[cue.end() : start] + " " + rest) or folded[:start].endswith("不是"):
+            return None
+        new, before = unfold(said, origin, *given[0]), unfold(kept, place, *there[0])
+        if new.strip() == before.strip():
+            return None
+        if part := _PART.match(old[there[0][0] : there[0][1]]):
+            new = new if _PART.match(folded[given[0][0] :]) else unfold(kept, place, *there[0])[: part.end()] + new
+        if number == 1 and old[: there[0][0]].endswith(" "):
+            new = new.removeprefix("the ")
+        text = unfold(kept, place, 0, there[0][0]) + new + unfold(kept, place, there[0][1], len(old))
+        return text, new.strip(), before.strip()
+    return None
+
+
+def redates(words: str) -> bool:
+    """Whether words correct a day or an hour that their speaker named right before."""
+    return _REDATED.match(fold(words)) is not None and names_time(words)
+
+
+def with_correction(words: str, correction: str) -> str:
+    """What somebody said, with their correction of it."""
+    return f"{words}{', ' if words.isascii() else '，'}{one_row(correction)}"
+
+
+def names_time(words: str) -> bool:
+    """Whether words name a day or an hour."""
+    return FORM_WORDS.search(fold(words)) is not None or re.search(r"\d", words) is not None

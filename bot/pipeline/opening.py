@@ -9,7 +9,7 @@ from bot.core.files import PromptFiles
 from bot.core.people import Audience, Chat, Person, Script
 from bot.core.ports import Log
 from bot.core.sessions import Dialogue, Occasion, Session
-from bot.language.corrections import AT_ONCE, AT_ONCE_MS, names_time, redates, with_correction
+from bot.language.feedback import AT_ONCE, AT_ONCE_MS, names_time, redates, with_correction
 from bot.memory.dialogue import OLDEST_MS, select_talks
 from bot.memory.lifecycle import vitality
 from bot.pipeline.configuration import Current

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import tzinfo
 from functools import partial
 
 from bot.config.speaking import RemindRules
@@ -27,11 +26,20 @@ from bot.language.reminders.wording import ABOUT, FRAME, in_second_person, says_
 from bot.language.statements import idle
 from bot.language.time.moments import HourRules, joined_parts, moment_meant, time_parts
 from bot.language.time.parts import NamedDay, TimeParts
-from bot.language.time.schedule import next_of, short_day
+from bot.language.time.schedule import next_of
 from bot.language.wishes.own_words import READ_CHARS
 from bot.language.wishes.reader import understand
 from bot.pipeline.configuration import Current
-from bot.pipeline.texts import Texts, reminder_line, reminder_subject, rule_label, when_label
+from bot.pipeline.reminder_texts import (
+    ReminderRequest,
+    confirmation,
+    listed_reminders,
+    named_reminders,
+    question_about,
+    reminder_line,
+    reminder_time,
+)
+from bot.pipeline.texts import Texts
 from bot.speaking.reminders import (
     due_then,
     just_set,
@@ -46,16 +54,8 @@ from bot.speaking.reminders import (
 )
 from bot.store.reminders import ReminderAnswer, Reminders
 from bot.store.store import Store
-from bot.text.codes import number_mark
 from bot.text.dates import local
 from bot.text.fold import fold, script_of
-from bot.text.length import clip
-
-SHOWN = 20
-"""Reminders that one list names."""
-
-SAID_CHARS = 40
-"""Characters of somebody's words for a time, in a question about it."""
 
 JUST_MS = 5 * MINUTE_MS
 """So soon after a line that names a day an hour alone may be of that day, or after a reminder was set correct it."""
@@ -70,18 +70,6 @@ _HOLE = re.compile(r"^的|(?:[是在于到]|\b(?:is|are|on|at|in))$")
 """Where its time was, a title cannot stand without it."""
 
 _PIECES = re.compile(r"[^,，。;；!！?？\n]+[,，。;；!！?？\n]*")
-
-
-@dataclass(frozen=True, slots=True)
-class ReminderRequest:
-    """Whose wish it is, where, and which zone's clock they mean; `event_id` is the message that tells it."""
-
-    chat: Chat
-    person: Person
-    event_id: int
-    now: int
-    tz: tzinfo
-    script: Script
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,10 +128,14 @@ class ReminderService:
     def _names(self) -> tuple[str, ...]:
         return self._current.settings.bot.names
 
+    @property
+    def _words(self) -> Texts:
+        return self._current.words
+
     def request(self, chat: Chat, person: Person, event_id: int) -> ReminderRequest:
         """A wish of this message; a person's own zone counts everywhere, else the installation's."""
-        zone = self._current.words.tz(person.timezone or self._current.words.zone)
-        return ReminderRequest(chat, person, event_id, self._clock.now(), zone, self._current.words.script(person))
+        zone = self._words.tz(person.timezone or self._words.zone)
+        return ReminderRequest(chat, person, event_id, self._clock.now(), zone, self._words.script(person))
 
     async def heard(self, event: Event, chat: Chat, person: Person) -> RequestOutcome:
         """Do what a message asks of reminders, or answers about one."""
@@ -226,7 +218,7 @@ class ReminderService:
         """The reminder that words for a time, read as these `parts`, make, or the question they leave."""
         wish = ReminderWish("set", task, parts, HourRules(wakes=is_getting_up(task)), said=words)
         found = self._made(at, wish)
-        return found if isinstance(found, NewReminder) else self._question(at, found, words)
+        return found if isinstance(found, NewReminder) else question_about(self._words, at, found, words)
 
     async def mine(self, at: ReminderRequest) -> tuple[Reminder, ...]:
         """The open reminders of a person as they may be told here: in a DM all, in a group those of the group."""
@@ -239,14 +231,7 @@ class ReminderService:
 
     async def listed(self, at: ReminderRequest) -> str:
         """Their open reminders, one a line."""
-        lines = [
-            f"{number_mark('reminder', each.id)} {self._when(at, each)}"
-            + (reminder_subject(self._current.words, each, at.script) if each.text else "")
-            for each in await self.mine(at)
-        ]
-        if len(lines) > SHOWN:
-            lines = [*lines[:SHOWN], self._text(at.script, "remind_more", n=len(lines) - SHOWN)]
-        return "\n".join(lines) or self._text(at.script, "remind_none")
+        return listed_reminders(self._words, at, await self.mine(at))
 
     async def cancelled(self, at: ReminderRequest, words: str) -> str:
         """End what these words name, by command; what is said to it."""
@@ -265,7 +250,7 @@ class ReminderService:
         if not sure and not await self._store.of_events((event_id,)):
             return
         unclear = [
-            self._question(at, each, wish.said, wish.task)
+            question_about(self._words, at, each, wish.said, wish.task)
             for wish, each in zip(found, made, strict=False)
             if not isinstance(each, NewReminder)
         ]
@@ -286,19 +271,6 @@ class ReminderService:
                 self._log.info("reminder_said" if said else "reminder_unsaid", reminder=number, chat=chat_id)
             chats += [chat_id for _, chat_id, said in done if said]
         return tuple(dict.fromkeys(chats))
-
-    def confirmation(self, at: ReminderRequest, new: NewReminder, number: int | str) -> str:
-        """What is said of a reminder that was set, with its whole date, and of what was assumed for it."""
-        when = when_label(self._current.words, new.due_at, at.now, at.tz, at.script)
-        rule = rule_label(self._current.words, new.rule, at.script) if new.rule else ""
-        everyone = "_all" if new.shared and at.chat.kind == "group" else "" if new.text else "_bare"
-        said = self._text(
-            at.script, f"remind_set{'_rule' if rule else ''}{everyone}", when=when, rule=rule, task=new.text, id=number
-        )
-        notes = [self._text(at.script, "remind_assumed")] if new.assumed else []
-        if day := short_day(new.rule):
-            notes.append(self._text(at.script, "remind_short", day=day))
-        return " ".join([said, *notes]) if at.script == "en" else "".join([said, *notes])
 
     def _read(self, event: Event, chat: Chat, person: Person) -> ReminderRequest:
         """The wish of a message in its own language, counted from when it was written: read twice it is the same."""
@@ -398,7 +370,7 @@ class ReminderService:
             if not isinstance(each, NewReminder):
                 waiting = self._waiting(at, wish)
                 more = "\n".join(
-                    self._question(at, every, other.said, other.task)
+                    question_about(self._words, at, every, other.said, other.task)
                     for other, every in pairs
                     if not isinstance(every, NewReminder)
                 )
@@ -415,7 +387,7 @@ class ReminderService:
         return IncompleteReminder(wish.task, (wish.said,), manner.wakes, manner.plain, at.now, at.event_id, wish.shared)
 
     def _confirmed(self, at: ReminderRequest, new: Sequence[NewReminder], numbers: tuple[int, ...]) -> list[str]:
-        return [self.confirmation(at, each, number) for each, number in zip(new, numbers, strict=False)]
+        return [confirmation(self._words, at, each, number) for each, number in zip(new, numbers, strict=False)]
 
     def _logged(self, at: ReminderRequest, numbers: tuple[int, ...], by: str) -> None:
         for number in numbers:
@@ -467,7 +439,7 @@ class ReminderService:
         if isinstance(made, NewReminder):
             return await self._settle(at, (wish,), [made], (waiting.event_id,))
         more = replace(waiting, said=(*waiting.said, reply.said))
-        question = self._question(at, made, wish.said)
+        question = question_about(self._words, at, made, wish.said)
         self._note(at)
         return await self._store.say(
             self._answer(at, lambda _: question),
@@ -490,7 +462,7 @@ class ReminderService:
             if then is not None:
                 moved[each.id] = then
                 new = NewReminder(at.person.id, at.chat.id, each.text, *then, (), shared=each.shared)
-                lines.append(self.confirmation(at, new, each.id))
+                lines.append(confirmation(self._words, at, new, each.id))
         if not moved:
             return None
         return await self._store.move(moved, self._answer(at, lambda _: "\n".join(lines)), at.now)
@@ -504,10 +476,10 @@ class ReminderService:
         found = reminders_meant(what, mine, what) if what else just_set(mine, at.chat.id, at.now - JUST_MS)
         if not found or (not what and await self._store.kept_since(found[0])):
             return False
-        said = self._when(at, found[0]) if local(found[0].due_at, at.tz).hour > 12 else ""
+        said = reminder_time(self._words, at, found[0]) if local(found[0].due_at, at.tz).hour > 12 else ""
         one = IncompleteReminder(found[0].text, (said,), False, False, at.now, at.event_id, numbers=(found[0].id,))
         moved = await self._moved(at, one, replace(reply, corrects=True)) if len(found) == 1 else None
-        text = self._text(at.script, "remind_unmoved", list=self._named(at, found), id=found[0].id)
+        text = self._text(at.script, "remind_unmoved", list=named_reminders(self._words, at, found), id=found[0].id)
         return await self._store.say(self._answer(at, lambda _: text), at.person.id, at.now) if moved is None else moved
 
     def _note(self, at: ReminderRequest) -> None:
@@ -537,15 +509,6 @@ class ReminderService:
             assumed=not found.timed and not (delay is not None and delay.same),
         )
 
-    def _question(self, at: ReminderRequest, found: Unclear | None, said: str, task: str = "") -> str:
-        what = found.what if found is not None else "vague"
-        said = clip(" ".join(said.split()), SAID_CHARS)
-        if what == "task":
-            return self._text(at.script, "remind_ask_task" if task else "remind_ask_bare", said=said, task=task)
-        return self._text(
-            at.script, f"remind_ask_{what}" if said or what in ("vague", "rule") else "remind_ask_vague", said=said
-        )
-
     def _cancelling(
         self, at: ReminderRequest, words: str, open_ones: tuple[Reminder, ...]
     ) -> tuple[str, tuple[int, ...]]:
@@ -554,37 +517,26 @@ class ReminderService:
             return self._text(at.script, "remind_none"), ()
         found = _meant(words, open_ones) or due_then(words, open_ones, at.now, at.tz)
         if not found:
-            return self._text(at.script, "remind_which", list=self._named(at, open_ones)), ()
+            return self._text(at.script, "remind_which", list=named_reminders(self._words, at, open_ones)), ()
         if len(found) > 1 and words != "*" and not names_numbers(words):
-            return self._text(at.script, "remind_which", list=self._named(at, found)), ()
+            return self._text(at.script, "remind_which", list=named_reminders(self._words, at, found)), ()
         return (
-            self._text(at.script, "remind_cancelled", list=self._named(at, found)),
+            self._text(at.script, "remind_cancelled", list=named_reminders(self._words, at, found)),
             tuple(each.id for each in found),
         )
 
-    def _named(self, at: ReminderRequest, found: tuple[Reminder, ...]) -> str:
-        named = self._text(at.script, "when_and").join(
-            f"{number_mark('reminder', each.id)} {each.text or self._when(at, each)}" for each in found[:SHOWN]
-        )
-        return named + (self._text(at.script, "remind_more", n=len(found) - SHOWN) if len(found) > SHOWN else "")
-
-    def _when(self, at: ReminderRequest, reminder: Reminder) -> str:
-        if reminder.rule:
-            return rule_label(self._current.words, reminder.rule, at.script)
-        return when_label(self._current.words, reminder.due_at, at.now, at.tz, at.script)
-
     def _spoken(self, due: DueReminder) -> str:
-        return reminder_line(self._current.words, due, self._clock.now(), self._rules.late_minutes * MINUTE_MS)
+        return reminder_line(self._words, due, self._clock.now(), self._rules.late_minutes * MINUTE_MS)
 
     def _upcoming(self, due: DueReminder) -> int | None:
         after = max(self._clock.now(), due.reminder.due_at)
-        return next_time(due.reminder, due.timezone, after, self._current.words, self._log)
+        return next_time(due.reminder, due.timezone, after, self._words, self._log)
 
     def _answer(self, at: ReminderRequest, text: Callable[[tuple[int, ...]], str]) -> ReminderAnswer:
         return ReminderAnswer(at.chat.id, at.event_id, text)
 
     def _text(self, script: Script, key: str, **values: object) -> str:
-        return self._current.words.messages.text(key, script, **values)
+        return self._words.messages.text(key, script, **values)
 
 
 def _meant(words: str, open_ones: tuple[Reminder, ...]) -> tuple[Reminder, ...]:

@@ -26,7 +26,9 @@ from bot.pipeline.tools.calls import (
     MOST_CALLS,
     ToolRound,
     ToolRunner,
+    called_stop_listen,
     cause_of,
+    last_line,
     messages_of,
     unanswered,
     without_broken_calls,
@@ -40,7 +42,6 @@ from bot.store.removal import Forgetting
 from bot.store.store import Store
 from bot.store.turns import OVER_BUDGET, AskedTurn, TurnToSay
 from bot.text.length import message_tokens, shorten
-from bot.tools.stop_listen import called_stop_listen, last_line
 
 MOST_LOST = 8
 """Requests of one turn that may stay without an answer: one on which nuan dies is not asked for ever (FAULTS D5: 8)."""

@@ -9,7 +9,7 @@ from bot.core.clock import DAY_MS
 from bot.core.memories import Commitment, Memory, NewCommitment, NewMemory, SettledCommitment, Visibility
 from bot.core.people import MemoryKind, Script
 from bot.core.sessions import Digest
-from bot.language.corrections import AT_ONCE, AT_ONCE_MS, redates, with_correction
+from bot.language.feedback import AT_ONCE, AT_ONCE_MS, redates, with_correction
 from bot.language.statements import (
     DATA,
     QUESTION,

@@ -17,7 +17,7 @@ from bot.core.memories import (
 )
 from bot.core.people import MemoryKind
 from bot.core.ports import Clock
-from bot.language.corrections import corrected, corrects
+from bot.language.feedback import corrected, corrects
 from bot.language.statements import is_sad
 from bot.language.wishes.forget import matching, matter_in
 from bot.language.wishes.keep import facts_in, says_nothing, tells_of_writer

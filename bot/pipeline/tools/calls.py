@@ -1,4 +1,5 @@
-"""The tool calls of a turn: which wait for a result, and carrying them out; an error is the tool's answer."""
+"""The tool calls of a turn: which wait for a result, and carrying them out; an error is the tool's answer. And the tool
+stop_listen, by which the model ends its part in a group's talk."""
 
 import asyncio
 import json
@@ -7,17 +8,28 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import cast
 
+from pydantic import Field
+
 from bot.core.clock import HOUR_MS
 from bot.core.errors import StoreError
-from bot.core.models import Message, ToolCall
+from bot.core.models import Message, ToolCall, ToolSpec
 from bot.core.people import Chat, Person
 from bot.core.ports import Clock, Log
 from bot.core.sessions import CallCause, Epoch, Turn
 from bot.core.speaking import UNASKED
-from bot.core.tools import Tool, ToolAnswer, ToolContext, ToolOutcome, ToolRefused
+from bot.core.tools import (
+    Tool,
+    ToolAnswer,
+    ToolArguments,
+    ToolContext,
+    ToolOutcome,
+    ToolRefused,
+    read_arguments,
+)
 from bot.memory.supersession import merge_rule
 from bot.pipeline.configuration import Current
 from bot.pipeline.plan import Planner
+from bot.text.clean import clean
 from bot.text.length import estimate_tokens
 
 LONGEST_NAME = 64
@@ -48,6 +60,12 @@ Sentence = Callable[..., str]
 
 FORGET = "forget"
 """Its calls are carried out together, with one receipt."""
+
+
+STOP_LISTEN = "stop_listen"
+
+LINE_CHARS = 500
+"""Characters of a last line."""
 
 
 def messages_of(epoch: Epoch, turn: Turn) -> list[Message]:
@@ -203,3 +221,39 @@ class ToolRunner:
 
 def _forgets(call: ToolCall) -> bool:
     return call.name == FORGET
+
+
+class ListenArguments(ToolArguments, tool="stop_listen"):
+    """What the model may say last."""
+
+    line: str = Field(default="", max_length=LINE_CHARS)
+
+
+def listen_tool(spec: ToolSpec, done: str) -> Tool:
+    """The tool; `done` is its answer, which no model reads before the next turn.
+
+    All chats share one set of tools, so that it is there in a DM, too, and says that it does nothing there.
+    """
+
+    async def run(context: ToolContext, arguments: str) -> ToolAnswer:
+        read_arguments(ListenArguments, arguments or "{}")
+        if context.audience.kind == "dm":
+            raise ToolRefused("listen_dm")
+        return ToolAnswer(done, quiet=True)
+
+    return Tool(spec, run)
+
+
+def last_line(messages: list[Message]) -> str:
+    """The line that the newest call of the tool says, "" for none."""
+    for message in reversed(messages):
+        for call in message.tool_calls:
+            line = json.loads(call.arguments).get("line") if call.name == STOP_LISTEN else None
+            if isinstance(line, str):
+                return " ".join(clean(line).split())
+    return ""
+
+
+def called_stop_listen(messages: list[Message]) -> bool:
+    """Whether a turn that logged these messages called the tool."""
+    return any(call.name == STOP_LISTEN for message in messages for call in message.tool_calls)

@@ -21,6 +21,7 @@ from bot.pipeline.findings import ReadNote, cited_reader, findings_text, timezon
 from bot.pipeline.media import MediaReader, look_tool
 from bot.pipeline.recall import Recall
 from bot.pipeline.reminders import ReminderService
+from bot.pipeline.tools.calls import listen_tool
 from bot.pipeline.tools.consent import Consent
 from bot.pipeline.tools.memories import MemoryTools
 from bot.pipeline.tools.tasks import PromiseTools, remind_tool
@@ -29,7 +30,6 @@ from bot.recall.query import own_lines
 from bot.speaking.reminders import nudging_rules
 from bot.store.store import Store
 from bot.tools.recall import RecallRequest, SearchFunction, recall_tool
-from bot.tools.stop_listen import listen_tool
 
 TOOLS = (
     "memory_recall",

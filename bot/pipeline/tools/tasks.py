@@ -44,8 +44,9 @@ from bot.memory.digest.answer import ItemSection
 from bot.memory.promises import may_tell_end, promise_endings
 from bot.pipeline.actions.plans import promised_title
 from bot.pipeline.concurrency import TextThread
-from bot.pipeline.reminders import ReminderRequest, ReminderService
-from bot.pipeline.texts import Texts, when_label
+from bot.pipeline.reminder_texts import ReminderRequest, confirmation, when_label
+from bot.pipeline.reminders import ReminderService
+from bot.pipeline.texts import Texts
 from bot.pipeline.tools.consent import OR_NOT, Consent
 from bot.speaking.reminders import reminders_meant, retimed
 from bot.store.store import Store
@@ -264,7 +265,7 @@ def remind_tool(
         if strange := await consent.strange(context, task, (given.when, *memories, *((old.text,) if old else ()))):
             raise ToolRefused("remind_text", as_data(clip(strange, TASK_CHARS)))
         if old is not None:
-            return _changed(old, given, task, said, reminding, at)
+            return _changed(old, given, task, said, reminding, at, words)
         found, carrier = _resolved(given, said, reminding, at, task)
         if carrier is None or found is None:
             raise ToolRefused("remind_words")
@@ -280,7 +281,7 @@ def remind_tool(
         shared = SHARED.search(fold(words_of)) is not None
         new = replace(found, event_ids=(carrier,), script=script_of(words_of, at.script), shared=shared)
         told = replace(new, text=as_data(task))
-        return ToolAnswer(reminding.confirmation(at, told, "{id}"), remind=new)  # the commit fills in the number
+        return ToolAnswer(confirmation(words, at, told, "{id}"), remind=new)  # the commit fills in the number
 
     async def cancel(context: ToolContext, wanted: str) -> ToolAnswer:
         at = await asked(context)
@@ -325,6 +326,7 @@ def _changed(
     said: tuple[Event, ...],
     reminding: ReminderService,
     at: ReminderRequest,
+    words: Texts,
 ) -> ToolAnswer:
     """That reminder with other words or another time, which one of these messages says; ToolRefused where none does."""
     last = _last_day(given)
@@ -355,8 +357,8 @@ def _changed(
     new = NewReminder(
         old.person_id, old.chat_id, task or old.text, *then, (carrier,), script=old.script, shared=old.shared
     )
-    text = reminding.confirmation(at, replace(new, text=as_data(new.text)), old.id)
-    receipt = reminding.confirmation(at, new, old.id) if old.person_id != at.person.id else ""
+    text = confirmation(words, at, replace(new, text=as_data(new.text)), old.id)
+    receipt = confirmation(words, at, new, old.id) if old.person_id != at.person.id else ""
     return ToolAnswer(text, remind=new, unremind=(old.id,), receipt=receipt)
 
 
