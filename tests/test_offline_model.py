@@ -478,10 +478,10 @@ async def test_the_body_is_the_request_as_canonical_json() -> None:
 
 def test_every_language_has_the_same_texts() -> None:
     texts = catalogue(lambda path: PROMPTS / path, "offline")
-    moods = ("greeting", "thanks", "bye", "talk", "question")
+    moods = ("greeting", "thanks", "bye", "talk", "question", "sad")
     for language in SCRIPTS:
         assert all(texts.words(key, language) for key in moods)
-        values = {"line": "L", "lines": "LL", "what": "W", "day": "D", "name": "N"}
+        values = {"line": "L", "lines": "LL", "what": "W", "day": "D", "name": "N", "time": "T"}
         for key in (
             "intro",
             "connect",
@@ -491,6 +491,8 @@ def test_every_language_has_the_same_texts() -> None:
             "talked",
             "of_you",
             "reminder",
+            "today",
+            "call",
             "found",
             "said",
             "nothing",
@@ -529,3 +531,56 @@ async def test_what_was_just_said_answers_a_question_in_other_words() -> None:
         tools=(),
     )
     assert "我住在台北" in answer.text
+
+
+DUE = """【此处】终端私聊。时区 Asia/Shanghai。
+## 即将到来
+- ⏰1 阿明：提醒：背单词（11月22日周日 07:30，明天）
+- ⏰2 阿明：提醒：带准考证（12月2日周三 09:00，11天后）
+- ⏰3 阿明：到时叫一声（11月22日周日 08:00，明天）
+"""
+
+
+def done(*receipts: str) -> str:
+    return "".join(f'<b f="reminder">{receipt}</b>\n' for receipt in receipts)
+
+
+async def test_a_reminder_that_was_cancelled_or_moved_since_is_told_as_it_stands() -> None:
+    talk = (user("取消带准考证的提醒", opening=DUE), Message("assistant", "嗯。"))
+    receipts = done("取消了：⏰2 带准考证", "好，周日（11月22日）早上8:00提醒你：背单词 ⏰1")
+    gone = await ask(*talk, Message("user", f"<ctx>\n{receipts}<p>什么时候带准考证？</p>\n</ctx>"), tools=())
+    assert "要提醒你" not in gone.text
+    assert "12月2日" not in gone.text
+    moved = await ask(*talk, Message("user", f"<ctx>\n{receipts}<p>我几点背单词？</p>\n</ctx>"), tools=())
+    assert "早上8:00提醒你：背单词" in moved.text
+    assert "07:30" not in moved.text
+
+
+async def test_a_day_is_told_with_all_that_is_due_on_it() -> None:
+    told = (await ask(*SEEN, user("明天我要做什么？", opening=DUE), tools=())).text
+    assert told == "这个我不记得。"
+    told = (await ask(user("明天我要做什么？", opening=DUE), tools=())).text.splitlines()[-1]
+    assert told == "我记得要提醒你背单词，11月22日周日 07:30，明天；要叫你，11月22日周日 08:00，明天。"
+
+
+async def test_it_knows_what_day_it_is() -> None:
+    assert (await ask(*SEEN, user("今天星期几？"))).text == "今天是 2026-11-21 周六，现在 09:05。"
+
+
+@pytest.mark.parametrize("line", ["讲个笑话吧", "1+1等于几", "帮我写一封邮件"])
+async def test_what_takes_a_model_is_said_to_take_one(line: str) -> None:
+    assert (await ask(*SEEN, user(line))).text in (
+        "这个我离线答不好，不想乱说。",
+        "这个问题要大模型才答得好，我不乱猜。",
+    )
+
+
+async def test_a_loss_is_not_answered_with_go_on() -> None:
+    assert "在这儿" in (text := (await ask(*SEEN, user("我奶奶昨天去世了"))).text) or "陪着你" in text
+
+
+async def test_a_greeting_later_in_a_talk_tells_once_what_is_due() -> None:
+    log = (user("我下周考试", opening=DUE), Message("assistant", "嗯，我听到了。"))
+    first = await ask(*log, user("早安"))
+    assert "别忘了：背单词" in first.text
+    assert "背单词" not in (await ask(*log, user("早安"), first.message(), user("早安"))).text

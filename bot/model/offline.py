@@ -5,13 +5,15 @@ import re
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from datetime import date, timedelta
 from typing import Literal
 
 from bot.core.models import Completion, Message, ModelRequest, Prompt, ToolCall, Usage
 from bot.core.people import SCRIPTS, Script
 from bot.language.reminders.wording import in_second_person
 from bot.language.sections import SLOT_QUESTION_WORDS
-from bot.language.statements import statements_in
+from bot.language.statements import is_sad, statements_in
+from bot.language.wishes.reader import list_asked
 from bot.text.catalogue import Catalogue, LazyPattern
 from bot.text.clean import unescaped
 from bot.text.fold import fold, script_of
@@ -22,6 +24,20 @@ from bot.text.terms import STOP_WORDS, index_terms, search_terms
 Mood = Literal["greeting", "thanks", "bye", "self", "past", "question", "talk"]
 
 _LINE = LazyPattern(r'<p(?: n="([^"]*)")?( forwarded="1")?>(.*?)</p>', re.DOTALL)
+_NOW = LazyPattern(r'<ctx now="(?:(\d{4}-\d\d-\d\d) )?(\d\d:\d\d)(?: ([^"]+))?"')
+_RECEIPT = LazyPattern(r'<b f="[^"]*">(.*?)</b>', re.DOTALL)
+_ASKED_FOR = LazyPattern(r'<p[^>]*>[^<]*</p>\n(?=<b f="reminder">)')
+"""A line for which a reminder was set, moved or cancelled: what came of it is told by the receipt."""
+_MARKED = LazyPattern(r"([#✓⏰])\ufe0f?(\d+)")
+_IS_SET = LazyPattern(
+    r"\A(?:好，|OK, )?(.+?)[。.]? ?⏰\ufe0f?\d+(?P<first> ?[(（](?:第一次|first ).*)?(?: ?[(（].*)?\Z"
+)
+"""A receipt of a reminder that stands: its mark is the last that it says, but for what was assumed."""
+_RECEIPT_FORM = LazyPattern(r"\A(?:好|OK|Okay)[，,] ?|⏰\ufe0f?\d+ ?")
+_IS_OVER = LazyPattern(
+    r"取消了|忘了|忘掉|不提醒了|做到了|做好了|没做到|不用做了|当没|改好了|改掉|cancelled|forgotten|no reminder|kept|is done|is off|dropped|changed|replaced",
+    re.IGNORECASE,
+)
 _HEADINGS = {
     "happened": LazyPattern("发生|happened"),
     "known": LazyPattern("关于|知识|about|know"),
@@ -31,24 +47,22 @@ _HEADINGS = {
 _SPEAKER = LazyPattern(r"\A[^:：,，]{1,30}[:：]\s*")
 _SAID = ("：", ": ", "说：", "說：", " said: ")
 _REMINDER = LazyPattern(r"\A(?:提醒|reminder)[:：]\s*")
+_TASK = LazyPattern("：|: ")
+_LIKES = LazyPattern("[爱愛](?=[吃喝看听聽玩])")
 _TALK = LazyPattern("\\A(?:那次聊天|a talk)[:：] ?")
 _NOTE = LazyPattern("\\A(?:笔记|筆記|a note)[:：]")
 _PRESENT = LazyPattern(r"^(?:【在[场場]】|\[Here\] ?)([^,，(（\n]+)", re.MULTILINE)
 _NUMBER = LazyPattern(r"\A(?:[#@✓]|⏰\ufe0f?)\d+\s+")
+_BARE = frozenset(("到时叫一声", "到時叫一聲", "Reminder without a text"))
+"""How the opening tells a reminder of nothing."""
 _AROUND = LazyPattern(r" ?(?:〔[^〕]*〕|\[around it: [^\]]*\])")
 _DAY = LazyPattern(r" ?[(（]((?:[^()（）]|\([^()（）]*\))*)[)）]\Z")
 _ABOVE = LazyPattern(r" ?(?:（上文已有）|\(already above\))\Z")
 """On a row that only points at what was told before."""
-_RECEIPT = LazyPattern(r'<b f="reminder">(.*?)</b>', re.DOTALL)
-_ASKED_FOR = LazyPattern(r'<p[^>]*>[^<]*</p>\n(?=<b f="reminder">)')
-"""A line for which a reminder was set, moved or cancelled: what came of it is told by the receipt."""
-_REMINDER_NUMBER = LazyPattern("⏰\ufe0f?(\\d+)")
-_RECEIPT_FORM = LazyPattern(r"\A(?:好|OK|Okay)[，,] ?|⏰\ufe0f?\d+ ?|[（(][^（()）]*[)）]\s*\Z")
-"""What a receipt for a reminder says beside what it is about: the assent, the number, a hint at its end."""
 _PART_WORD = LazyPattern(r"(?a)\s+\S*\w\Z")
 _FIRST_PERSON = LazyPattern(r"[我咱]|\b(?:i|my|me|mine|we|our|us)\b")
 _ASKING = LazyPattern(
-    r"[?？]|吗|么$|什么|哪|谁|几[点号个岁]|多少|"
+    r"[?？]|吗|么$|什么|哪|谁|几[点号个岁年]|[大高初研]几|多少|"
     r"^(?:what|when|where|who|whose|which|how|why|do|did|am|is|are|can|could|should)\b",
     re.MULTILINE,
 )
@@ -81,16 +95,23 @@ _CALLED = LazyPattern(
     r"(不|[别別]|won't |never |do not )?(?:叫你|叫TA「|call you |call them [\"'])([^\n<#「」\"]+?)(?:了| any more)? ?(?:[」\"]|'\"|[(（]?#\d)"
 )
 """How nuan says, in a receipt, an opening or an event, what it calls somebody from now on, or no more."""
-_REMINDERS_ASKED = LazyPattern(
-    r"(?:什么|哪些|哪几[个条]|几[个条]|多少|乜嘢?|咩|有没有).{0,6}提醒[吗呢呀啊]*[?\s]*\Z|提醒(?:列表|清单|事项)|提醒(?:有|是)(?:哪|什么)|\A我的提醒[?\s]*\Z"
-    r"|\b(?:what|which|any|how many|list|show)(?:'re| are| all| me| of| my| the| open)* reminders?\b|\breminders? list\b|\A(?:my )?reminders\W*\Z"
-)
-_MEMORIES_ASKED = LazyPattern(
-    r"(?:记得|记住|记着|知道|了解|记了)了?(?:关于|些?)?(?:我|咱)?的?(?:些|哪些|什么|多少|哪几)(?:事情?|东西)?[了吗呢呀啊?\s]*\Z|\A你?还?记得我[吗么?\s]+\Z"
-    r"|\bwhat (?:do|did) you (?:know|remember|have|keep)(?: stored| noted)? (?:about|on|of) me\b|\bdo you remember me\b"
-)
 _GREETING = LazyPattern(
-    r"你好|您好|嗨|哈[喽啰罗]|在吗|在不在|早上好|早安|早呀?$|下午好|晚上好|\b(?:hi|hello|hey|good (?:morning|afternoon|evening))\b"
+    r"你好|您好|嗨|哈[喽啰罗]|(?:\A|[,，\s])[你还]*在(?:吗|不在)|早上好|早安|早呀?$|下午好|晚上好|\b(?:hi|hello|hey|good (?:morning|afternoon|evening))\b"
+)
+_TODAY_ASKED = LazyPattern(
+    r"\A(?:今天|今日|现在|而家)?(?:是|系)?(?:几月)?(?:几号|星期几|礼拜几|周几|什么日子|几点)[了啊呀呢\s?]*\Z"
+    r"|\bwhat(?:'s| is) (?:the )?(?:date|time|day)\b(?: is it)?(?: today| now)?\W*\Z|\bwhat (?:day|time|date) is it\b|\btoday's date\b"
+)
+_DAY_ASKED = LazyPattern("(大后|今|明|后)[天日晚早儿]|\\b(today|tonight|tomorrow)\\b")
+_DAYS_AHEAD = {"今": 0, "today": 0, "tonight": 0, "明": 1, "tomorrow": 1, "后": 2, "大后": 3}
+_PLANS_ASKED = LazyPattern(
+    r"(?:什么|啥|哪些|咩)(?:事情?|安排|计划|要做|日程)|(?:要|该|得)(?:做|干|办|忙)(?:点|些)?(?:什么|啥)|(?:有没有|有)(?:安排|事)[吗呢?\s]*\Z|几点.{0,4}(?:起床?|叫我)"
+    r"|\bwhat(?:'s| is| do i have| have i got| am i doing| are my)?\b.*\b(?:on|to do|plans?|planned|schedule|due|coming up|today|tomorrow)\b.*\?"
+)
+_CAN_HAVE = LazyPattern("(?:能不能|可不可以|[能可]以?).{0,2}[吃喝碰用]|\\b(?:can|could|may) i (?:eat|drink|have)\\b")
+_FOR_A_MODEL = LazyPattern(
+    "(?:讲|说|写|唱|编|出|来|猜)(?:一?[个首篇段句]|一下).{0,6}(?:笑话|故事|歌|诗|作文|谜语|邮件|文案|代码)|帮我(?:写|翻译|算|想|查|改|画)|等于[几多]|[0-9] ?[-+*/x×÷] ?[0-9]"
+    r"|\b(?:tell me a|write|translate|calculate|draw|sing|explain|summari[sz]e) "
 )
 _THANKS = LazyPattern(r"谢谢|多谢|感谢|谢啦|\b(?:thanks|thank you|thx)\b")
 _BYE = LazyPattern(r"拜拜|再见|晚安|去睡|睡了|\b(?:bye|goodbye|good ?night|see you)\b")
@@ -104,6 +125,8 @@ TOLD = 3
 """Memories of the warm boot in a greeting."""
 FOUND = 3
 """Lines of a tool's result in an answer."""
+DUE = 6
+"""Of what is to come in an answer."""
 HINT_AFTER = 2
 """After so many answers of the first log it is told once how to connect a model."""
 WARM_CHARS = 60
@@ -126,9 +149,10 @@ class PromptFacts:
     """A request as the offline model sees it; texts are unescaped.
 
     `said` is what the last speaker, called one of `names`, said at the end, `earlier` all other people's lines, oldest
-    first; `happened`, `known`, `talked` and `tasks` are the lines of the warm boot; `results` is None until a tool has
-    answered `said`; `called` is how somebody alone with nuan is addressed, "" where that is unknown; `answers` counts
-    nuan's own lines.
+    first; `happened`, `known`, `talked` and `tasks` are the lines of the warm boot without what receipts ended since, `cancelled`
+    the reminders that they ended; `results` is None until a tool has answered `said`; `called` is how somebody alone with nuan is addressed, "" where
+    that is unknown; `answers` counts nuan's own lines, `answered` is what they say; `now` is the day, if it is told, the
+    time and the weekday.
     """
 
     names: tuple[str, ...]
@@ -140,9 +164,12 @@ class PromptFacts:
     known: tuple[str, ...]
     talked: tuple[str, ...]
     tasks: tuple[str, ...]
+    cancelled: tuple[str, ...]
     results: tuple[str, ...] | None
     called: str
     answers: int
+    answered: str
+    now: tuple[str, str, str]
     calls: int
 
     def is_theirs(self, line: str) -> bool:
@@ -163,8 +190,9 @@ def read_prompt(prompt: Prompt, unnamed: tuple[str, ...] = ()) -> PromptFacts:
     script = _opened_in(users[0] if users else "")
     for text in (*earlier[-20:], *(text for _, _, text in tail)):
         script = script_of(text, script)
-    receipts = _receipts(users)
-    told = _sections(users[0] if users else "", frozenset(receipts))
+    over, set_since, cancelled = _receipts(users)
+    told = _sections(users[0] if users else "", over)
+    answers = [message.content for message in prompt.messages if message.role == "assistant" and message.content]
     return PromptFacts(
         names=(tail[0][0],) if tail[0][0] else (_present(users[0] if users else ""), *unnamed),
         said="\n".join(text for _, _, text in tail),
@@ -174,10 +202,13 @@ def read_prompt(prompt: Prompt, unnamed: tuple[str, ...] = ()) -> PromptFacts:
         happened=told["happened"],
         known=told["known"],
         talked=told["talked"],
-        tasks=(*told["tasks"], *dict.fromkeys(receipts.values())),
+        tasks=(*told["tasks"], *set_since),
+        cancelled=cancelled,
         results=_results(prompt.messages),
         called="" if tail[0][0] else _called(users),
-        answers=sum(message.role == "assistant" and bool(message.content) for message in prompt.messages),
+        answers=len(answers),
+        answered="\n".join(answers),
+        now=_now(users),
         calls=sum(len(message.tool_calls) for message in prompt.messages),
     )
 
@@ -196,7 +227,7 @@ def mood_of(said: str) -> Mood:
         return "thanks"
     if short and _GREETING.search(text):
         return "greeting"
-    return "question" if _ASKING.search(text) else "talk"
+    return "question" if _ASKING.search(text) or _FOR_A_MODEL.search(text) else "talk"
 
 
 def _is_past(line: str) -> bool:
@@ -209,6 +240,10 @@ def _is_past(line: str) -> bool:
 def is_looked_up(said: str) -> bool:
     """Whether it asks for something that may have been told (钥匙在哪), and not for advice or about nuan."""
     mood, text = mood_of(said), fold(said).strip()
+    if _FOR_A_MODEL.search(text):
+        return False
+    if _CAN_HAVE.search(text):
+        return mood in ("past", "question")
     return mood == "past" or (mood == "question" and not (_ADVICE.search(text) or _ABOUT_BOT.search(text)))
 
 
@@ -237,7 +272,8 @@ def _tells(line: str, asked: frozenset[str]) -> bool:
 
 
 def _terms(text: str) -> set[str]:
-    return {term for term in index_terms(text) if len(term) > 1 and term not in STOP_WORDS and _EMPTY.isdisjoint(term)}
+    liked = _LIKES.sub("喜欢", text)
+    return {term for term in index_terms(liked) if len(term) > 1 and term not in STOP_WORDS and _EMPTY.isdisjoint(term)}
 
 
 def _new(content: str) -> str:
@@ -270,27 +306,41 @@ def _opened_in(content: str) -> Script:
     return script_of(first, "zh-Hans") if framed and first.startswith(("【", "[")) else "zh-Hans"
 
 
-def _receipts(users: list[str]) -> dict[str, str]:
-    """What nuan said last in this log of each reminder, by number: set, moved, cancelled or due."""
-    said: dict[str, str] = {}
-    for receipt in (unescaped(text) for content in users for text in _RECEIPT.findall(content)):
-        told = _RECEIPT_FORM.sub("", receipt).strip()
-        said |= dict.fromkeys(_REMINDER_NUMBER.findall(receipt), told)
-    return said
+def _receipts(users: list[str]) -> tuple[frozenset[str], tuple[str, ...], tuple[str, ...]]:
+    """The numbers of what ended or was told anew since the opening; the reminders that stand, and those cancelled."""
+    over, stands, cancelled = set[str](), dict[str, str](), dict[str, str]()
+    for receipt in (found for content in users for found in _RECEIPT.findall(content)):
+        for line in unescaped(receipt).splitlines():
+            marks = ["".join(mark) for mark in _MARKED.findall(line)]
+            if _IS_OVER.search(line):
+                over.update(marks)
+                stands = {mark: text for mark, text in stands.items() if mark not in marks}
+                cancelled |= {mark: _RECEIPT_FORM.sub("", line) for mark in marks if mark.startswith("⏰")}
+            elif len(marks) == 1 and marks[0].startswith("⏰") and (told := _IS_SET.match(line)):
+                over.add(marks[0])
+                stands[marks[0]] = told[1] + (told["first"] or "")
+    return frozenset(over), tuple(stands.values()), tuple(dict.fromkeys(cancelled.values()))
 
 
-def _sections(content: str, changed: frozenset[str]) -> dict[str, tuple[str, ...]]:
-    """The `- ` lines of the opening block under each heading that is known, without their numbers.
+def _now(users: list[str]) -> tuple[str, str, str]:
+    """The day that was told last, the time that was, and its weekday."""
+    told = [found for content in users for found in _NOW.findall(_LINE.sub("", content))]
+    day = next((one for one in reversed(told) if one[0]), ("", "", ""))
+    return day[0], told[-1][1] if told else "", day[2]
 
-    Reminders with the numbers `changed` are left out, as more was said of them since."""
+
+def _sections(content: str, over: frozenset[str]) -> dict[str, tuple[str, ...]]:
+    """The `- ` lines of the opening block under each heading that is known, without their numbers."""
     found: dict[str, list[str]] = {name: [] for name in _HEADINGS}
     inside: list[str] = []
     for line in content.partition("<ctx")[0].splitlines():
         if line.startswith("#"):
             heading = fold(line)
             inside = next((found[name] for name, known in _HEADINGS.items() if known.search(heading)), [])
-        elif line.startswith("- ") and not ((number := _REMINDER_NUMBER.match(line, 2)) and number[1] in changed):
-            inside.append(unescaped(_NUMBER.sub("", line[2:])))
+        elif line.startswith("- "):
+            mark = _MARKED.match(line[2:])
+            if mark is None or "".join(mark.groups()) not in over:
+                inside.append(unescaped(_NUMBER.sub("", line[2:])))
     return {name: tuple(lines) for name, lines in found.items()}
 
 
@@ -355,16 +405,34 @@ class OfflineModel:
         return Completion(self._introduced(answer, prompt, heard))
 
     def _known_answer(self, heard: PromptFacts) -> str:
-        """What is answered without a search: how they are called, and where their reminders and memories are listed."""
+        """What is answered without a search: how they are called, where their reminders are listed, what day it is,
+        what is due then."""
         asked = "" if heard.forwarded else fold(heard.said).strip()
         if heard.called and _NAME_ASKED.search(asked):
             return self._say("name", heard, name=heard.called)
-        listed = (("reminders", _REMINDERS_ASKED), ("memories", _MEMORIES_ASKED))
-        return next((self._say(key, heard) for key, pattern in listed if pattern.search(asked)), "")
+        if _TODAY_ASKED.search(asked) and heard.now[0]:
+            day, time, weekday = heard.now
+            return self._say("today", heard, day=f"{day} {weekday}", time=time)
+        if (command := list_asked(asked)) != "":
+            return self._say("reminders" if command == ".ai remind list" else "memories", heard)
+        due = self._due(asked, heard) if _PLANS_ASKED.search(asked) else ()
+        return self._found(due, heard, DUE) if due else ""
+
+    def _due(self, asked: str, heard: PromptFacts) -> tuple[str, ...]:
+        """What is to come on the day that is asked about, or at all where none is; nothing of another person's."""
+        wanted = _DAY_ASKED.search(asked)
+        if wanted is None or not heard.now[0]:
+            return tuple(dict.fromkeys(heard.tasks))
+        word = wanted[1] or wanted[2]
+        day = date.fromisoformat(heard.now[0]) + timedelta(days=_DAYS_AHEAD[word])
+        names = (f"{day.month}月{day.day}日", f"{day:%b} {day.day}")
+        return tuple(line for line in dict.fromkeys(heard.tasks) if any(name in line for name in names))
 
     def _introduced(self, answer: str, prompt: Prompt, heard: PromptFacts) -> str:
         """The answer; in a first talk with what answers before it, and later once how to connect a model behind it."""
-        if heard.answers not in (0, HINT_AFTER) or heard.talked or heard.known or self._known_in(prompt, heard.answers):
+        since = any(_RECEIPT.search(message.content) for message in prompt.messages if message.role == "user")
+        before = heard.talked or (heard.known and not since)  # what was kept in this talk is no sign of another
+        if heard.answers not in (0, HINT_AFTER) or before or self._known_in(prompt, heard.answers):
             return answer
         intro, hint = self._say("intro", heard), self._say("connect", heard)
         return "\n".join((answer, hint) if heard.answers else (intro, answer))
@@ -395,7 +463,7 @@ class OfflineModel:
         """What the tool found, else what was said in this very log, else that nothing is known.
 
         A question that names nobody is answered by lines that name what it asks about, else as any question."""
-        opened = (*heard.tasks, *heard.happened, *heard.known)
+        opened = (*heard.tasks, *heard.cancelled, *heard.happened, *heard.known)
         results = tuple(one for one in heard.results or () if self._worth_telling(one, heard))
         if mood_of(heard.said) == "question":
             named = [line for line in (*opened, *results) if names_what_is_asked(heard.said, line)]
@@ -417,8 +485,11 @@ class OfflineModel:
             words = content_words(_REMINDER.sub("", _SPEAKER.sub("", _text(line))))
             if not any(known and known <= words for known in told.values()):
                 told[line] = words
-        spoken = [self._spoken(line, heard) for line in told]
-        return self._say("found", heard, lines=self._say("between", heard).join(spoken[:FOUND]))
+        return self._found(told, heard, FOUND)
+
+    def _found(self, lines: Iterable[str], heard: PromptFacts, most: int) -> str:
+        spoken = [self._spoken(line, heard) for line in lines]
+        return self._say("found", heard, lines=self._say("between", heard).join(spoken[:most]))
 
     def _spoken(self, line: str, heard: PromptFacts, *, todo: bool = False) -> str:
         """A memory without brackets; what somebody told of themselves is told to them as theirs (我对花生过敏：你对…).
@@ -428,11 +499,15 @@ class OfflineModel:
         if heard.is_theirs(said):
             said = _SPEAKER.sub("", said)
             reminder, own = _REMINDER.match(fold(said)), _FIRST_PERSON.search(fold(said))
-            if reminder:
+            if said in _BARE:
+                said = self._say("call", heard)
+            elif reminder:
                 task = said[reminder.end() :]
                 said = task if todo else self._say("reminder", heard, what=task)
             else:
                 said = in_second_person(said) if own else self._say("of_you", heard, what=said)
+        elif todo:  # 明天8点提醒你：开会
+            said = said[end.end() :] if (end := _TASK.search(said)) else said
         said = _cut(said, QUOTE_CHARS).rstrip("。.")
         when = self._when(day[1], heard) if day else ""
         return self._say("dated", heard, what=said, day=when) if when else said
@@ -445,10 +520,13 @@ class OfflineModel:
 
     def _reply(self, heard: PromptFacts) -> str:
         mood = "talk" if heard.forwarded else mood_of(heard.said)
-        answer = self._say(mood, heard)
-        if heard.answers or mood != "greeting":
+        answer = self._say("sad" if mood == "talk" and is_sad(heard.said) else mood, heard)
+        if mood != "greeting":
             return answer
         todo = [self._spoken(line, heard, todo=True) for line in heard.tasks[:1]]
+        if heard.answers:  # of the talk that goes on it tells what is to come alone, and that once
+            todo = [line for line in todo if line not in heard.answered]
+            return self._say("pause", heard).join((answer, *(self._say("todo", heard, lines=line) for line in todo)))
         known = [self._spoken(line, heard) for line in (*heard.happened, *heard.known)][: TOLD - len(todo)]
         between = self._say("between", heard)
         warm = [

@@ -14,7 +14,7 @@ from bot.core.sessions import Occasion
 from bot.core.speaking import STOP_REASONS
 from bot.language.pasted import asks, own_part
 from bot.language.wishes.names import introduced_name
-from bot.language.wishes.reader import answer_to, menu_command
+from bot.language.wishes.reader import answer_to, list_asked, menu_command
 from bot.memory.promises import PromiseEndings
 from bot.pipeline.actions.forget import YES_NO
 from bot.pipeline.actions.plans import KnownOfPerson, known_of_person
@@ -238,7 +238,8 @@ class Dispatcher:
         if menu_command(event.text) is not None:
             await self._commands(event, chat, person, None)
             return
-        answer = await self._command_handler.carry_out(event, chat) if self._command_handler is not None else None
+        asked = replace(event, text=list_asked(event.text[:READ_CHARS]) or event.text)
+        answer = await self._command_handler.carry_out(asked, chat) if self._command_handler is not None else None
         if answer:
             first, *more = self._sender.drafts(chat, answer)
             await self._store.outbox.answer(chat.id, (event.id,), (first, *more), self._clock.now())
@@ -462,7 +463,8 @@ class Dispatcher:
         name = introduced_name(event.text)
         if name is None or any(memory.slot == "address" for memory in (await known(False))[0]):
             return None
-        return ParsedCommands((MemoryCommand("nick_set", name),), event.text)
+        rest = event.text if self._current.value.uses_tools else ""  # the receipt is all that could be said to it
+        return ParsedCommands((MemoryCommand("nick_set", name),), rest)
 
     async def _known(self, chat: Chat, person: Person, forgotten: bool) -> KnownOfPerson:
         return await known_of_person(self._store, person.id, await self._planner.audience(chat, person), forgotten)

@@ -19,7 +19,7 @@ from bot.language.statements import MOST, tasks_in
 from bot.language.statements import READ_CHARS as PROMISE_CHARS
 from bot.language.stop_commands import stop_command
 from bot.language.time.dates import due_in, nudge_for
-from bot.language.wishes.reader import menu_command, reply_wish, understand
+from bot.language.wishes.reader import list_asked, menu_command, reply_wish, understand
 from bot.memory.transcript import own_words
 from bot.pipeline.concurrency import Activity
 from bot.pipeline.configuration import Current
@@ -195,7 +195,10 @@ class Ingest:
     def _arrival(self, incoming: Incoming) -> Arrival:
         text, is_message = incoming.text[:READ_CHARS], incoming.kind == "message"
         words, names = self._current.words, self._current.settings.bot.names
-        is_command = is_message and not incoming.forwarded and self._is_command(text)
+        own = is_message and not incoming.forwarded
+        # A model without tools could tell of such lists in part only.
+        asks = own and incoming.place.kind == "dm" and not self._current.value.uses_tools and list_asked(text) != ""
+        is_command = own and (asks or self._is_command(text))
         order = menu_command(text) if is_command else None
         bursts = self._debounce.rules(incoming.place.platform)
         situation = Situation(
@@ -220,7 +223,7 @@ class Ingest:
             whole=bool(bursts.debounce_ms) and looks_whole(text, names),
         )
         said = is_message and not is_command and not incoming.forwarded and not situation.from_bot
-        told = "" if not is_message or is_command or situation.code else text
+        told = "" if not is_message or (is_command and not asks) or situation.code else text
         if order is not None:
             told = order.content or ""
         return Arrival(

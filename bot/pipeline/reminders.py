@@ -15,9 +15,11 @@ from bot.language.reminders.multiple_requests import reminder_wishes
 from bot.language.reminders.requests import (
     ReminderWish,
     TimeReply,
+    called_off,
     hinted,
     hinted_wish,
     is_getting_up,
+    put_off,
     retime_wish,
     task_of,
     time_reply,
@@ -176,11 +178,12 @@ class ReminderService:
         if waiting is not None and reply is not None:
             at = replace(at, script=script_of(" ".join((waiting.text, *waiting.said)), at.script))
             answer = await self._answered(at, waiting, reply)
-        if answer is None:
+        if answer is not None:
+            return RequestOutcome(answer)
+        if waiting is None or not waiting.numbers or self._current.value.uses_tools:  # another hour stays offered
             await self._store.ask(chat.id, person.id, None, 0)
             self._asking.discard((chat.id, person.id))  # not before: what the disk refuses is heard once more
-            return RequestOutcome(True) if await self._retimed(at, event) else other
-        return RequestOutcome(answer)
+        return RequestOutcome(True) if await self._retimed(at, event) else other
 
     def _may_ask(self, at: ReminderRequest, hint: ReminderWish) -> bool:
         """Whether a time is named that can be asked about."""
@@ -468,19 +471,30 @@ class ReminderService:
         return await self._store.move(moved, self._answer(at, lambda _: "\n".join(lines)), at.now)
 
     async def _retimed(self, at: ReminderRequest, event: Event) -> bool:
-        """把开会改到9点, or 改成9点 a few lines after one was set, without a model: it is said then."""
-        judged = self._current.value.judges or event.why == "window"
-        if judged or (wish := retime_wish(event.text, self._names)) is None:
+        """把开会改到9点, 改成9点 a few lines after one was set, or 取消开会, without a model: done, or told that it is not."""
+        if self._current.value.judges or event.why == "window":
             return False
-        (what, reply), mine = wish, await self.mine(at)
+        wish, names = retime_wish(event.text, self._names), self._names
+        later, off = put_off(event.text, names) if wish is None else "", called_off(event.text, names)
+        mine = await self.mine(at) if wish or later or off else ()
+        if off and reminders_meant(off, mine, off):
+            text, ends = self._cancelling(at, off, mine)
+            return await self._store.say(self._answer(at, lambda _: text), at.person.id, at.now, ends=ends)
+        if wish is None:
+            asked = reminders_meant(later, mine, later) if later else ()
+            return bool(asked) and await self._unmoved(at, asked)
+        what, reply = wish
         found = reminders_meant(what, mine, what) if what else just_set(mine, at.chat.id, at.now - JUST_MS)
         if not found or (not what and await self._store.kept_since(found[0])):
             return False
         said = reminder_time(self._words, at, found[0]) if local(found[0].due_at, at.tz).hour > 12 else ""
         one = IncompleteReminder(found[0].text, (said,), False, False, at.now, at.event_id, numbers=(found[0].id,))
         moved = await self._moved(at, one, replace(reply, corrects=True)) if len(found) == 1 else None
+        return await self._unmoved(at, found) if moved is None else moved
+
+    async def _unmoved(self, at: ReminderRequest, found: tuple[Reminder, ...]) -> bool:
         text = self._text(at.script, "remind_unmoved", list=named_reminders(self._words, at, found), id=found[0].id)
-        return await self._store.say(self._answer(at, lambda _: text), at.person.id, at.now) if moved is None else moved
+        return await self._store.say(self._answer(at, lambda _: text), at.person.id, at.now)
 
     def _note(self, at: ReminderRequest) -> None:
         if self._asking is not None:

@@ -104,7 +104,7 @@ _WHENEVER = LazyPattern(rf"\s*(?:{ANY['whenever']})(?:吧|啦|[。.!！~\s])*")
 _AGREE = LazyPattern(rf"(?:{ANY['agree']})(?:[的呀啊哦呢吧啦好要对行嗯]|谢谢|please|thanks|thx|do|[,，。.!！~\s])*")
 _CORRECTS = LazyPattern(CORRECTING)
 _FIRST = LazyPattern(rf"^(?:[\s,，.。]*(?:{CORRECTING}))+")
-_RETIMES = LazyPattern(ANY["retimes"])
+_RETIMES, _PUTS_OFF, _CALLS_OFF = (LazyPattern(ANY[name]) for name in ("retimes", "puts_off", "calls_off"))
 _FILL_ANSWER = LazyPattern(f"{CORRECTING}|{ANY['fill_answer']}")
 
 
@@ -570,6 +570,22 @@ def retime_wish(text: str, names: tuple[str, ...] = ()) -> tuple[str, TimeReply]
     what, when = (one for one in found.groups() if one)
     then = time_reply(when)
     return (what.strip(), then) if then is not None else None
+
+
+def put_off(text: str, names: tuple[str, ...] = ()) -> str:
+    """What a message wants later, or not for a while, without naming a moment; "" for anything else."""
+    return _named_in(_PUTS_OFF, text, names)
+
+
+def called_off(text: str, names: tuple[str, ...] = ()) -> str:
+    """What a message calls off, of which there may be a reminder; "" for anything else."""
+    return _named_in(_CALLS_OFF, text, names)
+
+
+def _named_in(pattern: LazyPattern, text: str, names: tuple[str, ...]) -> str:
+    """What a whole short message of that form names."""
+    found = pattern.fullmatch(fold(unaddressed(text, names)).strip(" 。.!！~")) if len(text) <= ANSWER_CHARS else None
+    return next((one for one in found.groups() if one), "").strip() if found else ""
 
 
 def _plain(folded: str, parts: TimeParts) -> bool:

@@ -92,6 +92,29 @@ def menu_command(text: str) -> MemoryCommand | None:
             return None
 
 
+_REMINDERS_ASKED = LazyPattern(
+    r"(?:什么|哪些|哪几[个条]|几[个条]|多少|乜嘢?|咩|有没有).{0,6}提醒[吗呢呀啊]*[?\s]*\Z|提醒(?:列表|清单|事项)|提醒(?:有|是)(?:哪|什么)|\A我的提醒[?\s]*\Z"
+    r"|提醒都?还?在[吗么不]|(?:看看?|看一?下|列出)(?:我的?|所有|全部|今天的?)*提醒\Z"
+    r"|\b(?:what|which|any|how many|list|show)(?:'re| are| all| me| of| my| the| open)* reminders?\b|\breminders? list\b|\A(?:my )?reminders\W*\Z"
+)
+_MEMORIES_ASKED = LazyPattern(
+    r"(?:记得|记住|记着|知道|了解|记了)了?(?:关于|些?)?(?:我|咱)?的?(?:些|哪些|什么|多少|哪几)(?:事情?|东西)?[了吗呢呀啊?\s]*\Z|\A你?(?:都|还)*(?:记得|认得|认识|知道)我(?:是谁)?[吗么不?\s]+\Z"
+    r"|\bwhat (?:do|did|have) you (?:know|remember|remembered|have|keep|kept|got)(?: stored| noted)? (?:about|on|of) me\b|\bdo you (?:still )?remember me\b"
+)
+_ADDRESSED = LazyPattern(r"\A\S{1,20}?[,，]\s*")
+
+
+def list_asked(text: str) -> str:
+    """The command that shows what a message asks to see, all reminders or all memories; "" for every other message."""
+    said = fold(text).strip()
+    if said.startswith((".", "/", "。")):
+        return ""
+    for question, command in ((_REMINDERS_ASKED, ".ai remind list"), (_MEMORIES_ASKED, ".ai mem")):
+        if question.search(said) or question.search(_ADDRESSED.sub("", said)):
+            return command
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class WishCue:
     """What a message may ask of memory, which is not certain; `about` is what it may be about, verbatim, or ""."""

@@ -1,0 +1,53 @@
+"""What somebody can do who has connected no model: lists, reminders in their own words, names."""
+
+from bot.core.files import PromptFiles
+from bot.model.offline import OfflineModel
+from bot.text.catalogue import catalogue
+from tests.world import World
+
+
+async def answers_offline(world: World) -> None:
+    world.model = OfflineModel(catalogue(PromptFiles(None).path, "offline"))  # type: ignore[assignment]
+    await world.restart()
+
+
+async def test_somebody_without_a_model_sees_all_that_is_kept_when_they_ask_for_it(world: World) -> None:
+    await answers_offline(world)
+    for line in ("记住我对芒果过敏", "明天下午三点提醒我交作业"):
+        await world.say(line)
+    for question, answer in (
+        ("你记得我什么？", "我对芒果过敏 #1"),
+        ("你都记得我的哪些事", "我对芒果过敏 #1"),
+        ("我有哪些提醒", "⏰1 周六（6月13日）下午3:00 · 交作业"),
+        ("今天有什么提醒", "⏰1 周六（6月13日）下午3:00 · 交作业"),
+        ("我能吃芒果吗", "你对芒果过敏"),
+    ):
+        await world.say(question)
+        assert answer in world.replies[-1], question
+
+
+async def test_somebody_without_a_model_moves_and_cancels_reminders_in_their_own_words(world: World) -> None:
+    await answers_offline(world)
+    for line, answer in (
+        ("每周二和周四晚上八点提醒我去瑜伽", "每周二、周四晚上8:00提醒你：去瑜伽 ⏰1"),
+        ("把瑜伽改到周三晚上七点半", "还没有改：⏰1 去瑜伽"),
+        ("瑜伽改成每周三晚上七点半", "每周三晚上7:30提醒你：去瑜伽 ⏰1"),
+        ("下个月15号提醒我交房租", "⏰2"),
+        ("你好呀", ""),
+        ("下午五点", "下午5:00提醒你：交房租 ⏰2"),
+        ("把交房租延后两天", "还没有改：⏰2 交房租"),
+        ("每天早上七点半提醒我背单词", "⏰3"),
+        ("把背单词的提醒改到八点", "每天早上8:00提醒你：背单词 ⏰3"),
+        ("取消瑜伽", "取消了：⏰1 去瑜伽"),
+        ("护理长生日是7月20号，到时候提醒我", "提醒你：护理长生日 ⏰4"),
+    ):
+        await world.say(line)
+        assert answer in world.replies[-1], line
+
+
+async def test_a_name_alone_gets_its_receipt_alone(world: World) -> None:
+    await answers_offline(world)
+    await world.say("我叫林晓")
+    assert world.replies == ["好，以后叫你林晓 #1"]
+    await world.say("今天天气不错")
+    assert world.replies[-1].startswith("我是 nuan 自带的离线应答")
