@@ -88,6 +88,8 @@ class App:
             services.slots.resize(new.model.slots)
         if after.pool.embedding is not before.pool.embedding:
             services.vector_maker.begin_anew()
+        if new.mcp != old.mcp:
+            await services.servers.follow(after)
         try:
             await self._register_sections()
             if (new.heartbeat, new.bot) != (old.heartbeat, old.bot):
@@ -167,6 +169,7 @@ class App:
         await asyncio.gather(*(each.close(GRACE_S) for each in (self._alarm_queue, *self._working)))
         self._alarms.stop()
         self._services.notes.stop()
+        await self._services.servers.close()
         await self._sends.close(SEND_GRACE_S)
         self._sender.stop()
         await asyncio.to_thread(self._thread.close)

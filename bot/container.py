@@ -8,6 +8,8 @@ from bot.commands.command import CommandServices
 from bot.commands.registry import CommandRunner
 from bot.core.ports import ApplySettings, Clock, Log, Reload
 from bot.core.sessions import Occasion
+from bot.mcp.pool import ServerPool
+from bot.mcp.tools import OutsideTools
 from bot.model.pool import ModelSlots
 from bot.pipeline.actions.remember import RememberActions
 from bot.pipeline.calls import BackgroundWriter, ModelCaller
@@ -71,6 +73,7 @@ class Services:
     reminders: ReminderService
     daily_backup: DailyBackup
     slots: ModelSlots
+    servers: ServerPool
 
 
 def make_embedding_callers(parts: Dependencies) -> EmbeddingCallers:
@@ -113,7 +116,9 @@ def make_services(
     reminders = ReminderService(store, clock, current, log)
     notes = NoteReader(store, clock, current, thread, read_notes, log)
     caller = ModelCaller(current, slots, clock, log)
-    tools = ToolRegistry(store, current, recall, notes.read, reminders, media, thread)
+    servers = ServerPool(store, clock, current, log)
+    outside = OutsideTools(servers, store, clock, current, log)
+    tools = ToolRegistry(store, current, recall, notes.read, reminders, media, thread, outside.tools)
     runner = TurnRunner(store, planner, caller, tools.tools, clock, current, log, sender, timings)
 
     async def begin(occasion: Occasion, stop: asyncio.Event) -> None:
@@ -159,6 +164,7 @@ def make_services(
                 parts.apply,
                 sender.adapter,
                 timings,
+                servers,
             )
         )
     )
@@ -178,4 +184,5 @@ def make_services(
         reminders=reminders,
         daily_backup=DailyBackup(store, clock, current, log),
         slots=slots,
+        servers=servers,
     )

@@ -18,6 +18,7 @@ from bot.cli.main import app
 from bot.cli.terminal import ExitCode
 from bot.commands.command import TOPICS, Command, Permission
 from bot.commands.registry import COMMANDS, MENU_PHRASES, SHORT_COMMANDS, usage
+from bot.config.mcp import OutsideServer
 from bot.config.settings import SettingKey, Settings, keys
 from bot.core.files import PromptFiles
 from bot.core.people import SCRIPTS
@@ -117,11 +118,16 @@ def shell_commands(command: Any = None, before: str = "nuan") -> list[str]:
     command = command or get_command(app)
     if isinstance(command, TyperGroup):
         names = command.list_commands(Context(command))
-        return [row for name in names for row in shell_commands(command.commands[name], f"{before} {name}")]
+        own = [_shell_row(command, before)] if command.invoke_without_command and before != "nuan" else []
+        return [*own, *(row for name in names for row in shell_commands(command.commands[name], f"{before} {name}"))]
+    return [_shell_row(command, before)]
+
+
+def _shell_row(command: Any, before: str) -> str:
     about = (command.help or "").split("\n")[0]
     shown = "<br>".join(f"`{line}`" for line in examples_of(command.epilog))
     as_json = "yes" if any("--json" in each.opts for each in command.params) else "–"
-    return [f"| `{before}` | {about} | {as_json} | {shown} |"]
+    return f"| `{before}` | {about} | {as_json} | {shown} |"
 
 
 def exit_codes() -> str:
@@ -219,7 +225,16 @@ def configuration_page() -> str:
             name = f"[{'.'.join(table)}]" if table else "Without a table"
             lines += ["", f"## {name}", "", title, "", *KEYS_HEADER]
         lines.append(_key_row(key, key.path[-1]))
+        if key.dotted == "mcp.servers":
+            lines += ["", "## [mcp.servers.NAME]", "", (OutsideServer.__doc__ or "").strip(), "", *KEYS_HEADER]
+            lines += [_key_row(each, each.path[-1]) for each in server_keys()]
     return "\n".join(lines) + "\n"
+
+
+def server_keys() -> list[SettingKey]:
+    """The keys of one server of outside tools."""
+    fields = OutsideServer.model_fields.items()
+    return [SettingKey(("mcp", "servers", "NAME", name), field, OutsideServer) for name, field in fields]
 
 
 def retention_table() -> str:
@@ -272,6 +287,8 @@ def _kinds(kind: object) -> Iterator[str]:
         yield ", ".join(f"`{value}`" if value != "" else '`""`' for value in get_args(kind))
     elif get_origin(kind) is tuple:
         yield "list"
+    elif get_origin(kind) is dict:
+        yield "table"
     else:
         for each in get_args(kind)[:1] if hasattr(kind, "__metadata__") else get_args(kind):
             yield from _kinds(each)

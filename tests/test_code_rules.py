@@ -28,6 +28,7 @@ HEAVY = (
 EDGES = (
     "bot.model.transport",
     "bot.mcp.server",
+    "bot.mcp.client",
     "bot.ops.prometheus",
     "adapters.telegram.",
     "adapters.discord.",

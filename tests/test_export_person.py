@@ -34,9 +34,9 @@ LEFT_OUT_TABLES = {
         "turn turn_event turn_memory told_item entry epoch session participant outbox sent section_round"
     ),
     "what is under way for minutes, or can be taken back for days": (
-        "conversation_window lately question reminder_question code told link linked linking rewriting heartbeat joining rush effect trace"
+        "conversation_window lately question reminder_question code told link linked linking rewriting heartbeat joining rush effect trace outside_grant"
     ),
-    "nobody's": "prefix counting recount meta spent",
+    "nobody's": "prefix counting recount meta spent outside_day outside_server",
     "the house's or a chat's, set for everybody in it": "chat_context setting",
 }
 """Tables that are not taken along, and why."""

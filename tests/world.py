@@ -237,6 +237,7 @@ class World(Seen):
         app._services.vector_maker.end()
         await asyncio.gather(*(queue.close(0) for queue in self._work_queues(app)))
         await asyncio.to_thread(app._thread.close)  # no thread outlives its process
+        await app._services.servers.close()  # nor does a program that it started, whose pipes are gone
         await self.store.close()
         self.away(0)
         self.model.gate = asyncio.Event() if shut else None

@@ -16,6 +16,7 @@ from bot.cli.installation import Installation, library_missing, make_adapter, ma
 from bot.cli.reload import chat_setting_findings
 from bot.cli.terminal import json_document
 from bot.config.base import is_loopback
+from bot.config.mcp import OutsideServer
 from bot.config.models import ModelSettings
 from bot.config.settings import Settings, keys
 from bot.core.clock import DAY_MS, SystemClock
@@ -38,11 +39,13 @@ from bot.pipeline.endpoints import (
 from bot.pipeline.tools.registry import read_spec
 from bot.store.backups import folder_of
 from bot.store.ledger import NO_CHAT, Reservation, Settlement
+from bot.store.outside import StoredServer
 from bot.store.search import VectorSpace
 from bot.store.sqlite.connection import SQLITE_VERSION
 from bot.store.store import DATABASE, Store, open_store
 from bot.text.dates import local
 from bot.text.length import TokenVocabulary, message_tokens, tools_tokens, vocabulary_of
+from bot.tools.outside import offers_from
 
 LEAST_FREE, ENOUGH_FREE = 100_000_000, 1_000_000_000
 """Bytes: below the first the next writes may fail, below the second a copy of the database may not fit for long."""
@@ -249,6 +252,7 @@ async def examine(place: Installation, *, call: bool = True) -> tuple[CheckResul
         found += await call_findings(place)
     found += [each async for each in _platforms(settings)]
     found += await embedding_findings(settings, place.data)
+    found += await outside_findings(settings, place.data)
     return (*found, *chat_setting_findings(place.data), *store, *machine_findings(settings, place.data, now))
 
 
@@ -324,6 +328,30 @@ def abilities(settings: Settings, path: str, endpoint: Endpoint, model: ModelSet
         for key, name in (("media.images", images), ("media.voice", voice)):
             if name and not able[key]:
                 yield failed(key, f"{can.provider} is not known to have such models; leave it empty")
+
+
+async def outside_findings(settings: Settings, data: Path) -> list[CheckResult]:
+    """Whether each server of outside tools is there, and what the owner approved of it; none is started."""
+    stored: Mapping[str, StoredServer] = {}
+    if settings.mcp.servers and (data / DATABASE).exists():
+        try:
+            async with await open_store(data, read_only=True) as store:
+                stored = await store.outside.servers()
+        except StoreError:
+            pass  # told where the data folder is looked at, as is a database of an older nuan
+    return [_outside(name, rules, stored.get(name)) for name, rules in settings.mcp.servers.items()]
+
+
+def _outside(name: str, rules: OutsideServer, known: StoredServer | None) -> CheckResult:
+    path = f"mcp.servers.{name}"
+    if rules.command and shutil.which(rules.command) is None:
+        return failed(path, f"there is no program {rules.command!r}: install it, or give its whole path")
+    if known is None:
+        return warned(path, f"was never started: look at it and approve it in a chat: .ai mcp {name}")
+    if known.waiting or not known.approved:
+        what = "offers something else than was approved" if known.approved else "is not approved"
+        return warned(path, f"{what}, so it is not used: .ai mcp {name}")
+    return passed(path, f"approved, {len(offers_from(known.approved))} things, at most {rules.day_calls} calls a day")
 
 
 async def embedding_findings(settings: Settings, data: Path) -> tuple[CheckResult, ...]:

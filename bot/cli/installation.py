@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import TypeVar
@@ -127,6 +128,8 @@ def text_problems(settings: Settings, data: Path) -> tuple[str, ...]:
     if place is not None:
         for persona in {place.persona, *place.personas.values()}:
             problems += _persona_problems(settings, persona, find, tools)
+    if settings.mcp.servers and find_spec("mcp") is None:
+        problems.append(f"mcp.servers: set, but {library_missing('mcp')}")
     return (*problems, *price_problems(settings))
 
 
@@ -384,7 +387,8 @@ def secrets(settings: Settings) -> dict[str, str]:
 
 def configured_secrets(settings: Settings) -> list[str]:
     """What must never be in a log."""
-    return list(secrets(settings).values())
+    outside = (secret for server in settings.mcp.servers.values() for secret in server.secrets)
+    return [*secrets(settings).values(), *outside]
 
 
 @contextlib.contextmanager

@@ -39,6 +39,8 @@ app = typer.Typer(
     epilog=examples("nuan init", "nuan chat", "nuan ctx --help", "nuan --install-completion"),
 )
 app.add_typer(memory_commands.app, name="memory", rich_help_panel=KEEP)
+mcp_app = typer.Typer(cls=CommandGroup, invoke_without_command=True)
+app.add_typer(mcp_app, name="mcp", rich_help_panel=TALK)
 
 
 @app.command(
@@ -294,20 +296,46 @@ def boot(
     print_result(run_guarded(show_boot(read_installation(config, data), PromptTarget(chat, person), form)))
 
 
-@app.command(rich_help_panel=TALK, epilog=examples("nuan mcp", "nuan mcp --person telegram:123 --chat 2"))
+@mcp_app.callback(epilog=examples("nuan mcp", "nuan mcp --person telegram:123 --chat 2", "nuan mcp import --help"))
 def mcp(
-    person: PersonOption = "", chat: OwnChatOption = "", config: ConfigOption = None, data: DataOption = DATA_FOLDER
+    context: typer.Context,
+    person: PersonOption = "",
+    chat: OwnChatOption = "",
+    config: ConfigOption = None,
+    data: DataOption = DATA_FOLDER,
 ) -> None:
     """Let another agent use this memory, over MCP on standard input and output.
 
     Reads beside a running nuan, which then carries out what the agent changes; alone it does so itself. A group's agent
     sees what that group may see.
     """
+    if context.invoked_subcommand is not None:
+        return
     # Loading takes a second in which a stop must end well, too; `serve` then listens to it itself.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     from bot.cli.mcp import serve
 
     run_guarded(serve(read_installation(config, data), person, chat))
+
+
+@mcp_app.command(
+    "import",
+    epilog=examples("nuan mcp import ~/.config/Claude/claude_desktop_config.json", "nuan mcp import .vscode/mcp.json"),
+)
+def import_servers(
+    file: Annotated[Path, typer.Argument(help="JSON with the servers under mcpServers or servers.")],
+    config: ConfigOption = None,
+    data: DataOption = DATA_FOLDER,
+) -> None:
+    """Take the MCP servers of another program into nuan.toml.
+
+    Each becomes a table [mcp.servers.NAME] at the end of the file; what is there stays. Nothing is started: the owner
+    approves a server in a chat before anything of it is used.
+    """
+    from bot.cli.installation import ConfigSource
+    from bot.cli.mcp_import import import_servers
+
+    print_result(guard(lambda: import_servers(ConfigSource(config, data, os.environ), file)))
 
 
 @app.command(rich_help_panel=LOOK, epilog=examples("nuan usage", "nuan usage --days 30", "nuan usage --json"))

@@ -42,6 +42,10 @@ async def info(call: Invocation) -> str:
         else text("info_no_session"),
         text("info_today", n=here.said_today),
     ]
+    if call.person.is_owner and services.settings.mcp.servers:
+        states = await services.servers.states()
+        listed = ", ".join(f"{each.name} ({text(f'mcp_standing_{each.standing}')})" for each in states)
+        lines.append(text("info_mcp", list=listed))
     return "\n".join((*lines, text("info_help")))
 
 

@@ -9,9 +9,11 @@ from typing import Literal
 
 from bot.config.settings import Settings
 from bot.core.events import ArgumentShape, Button, Draft, Event
+from bot.core.outside import OutsideServers
 from bot.core.people import Audience, Chat, Person, Script
 from bot.core.ports import Adapter, ApplySettings, Clock, Reload
 from bot.pipeline.configuration import Current
+from bot.pipeline.dispatch import TurnWanted
 from bot.pipeline.jobs.archives import PersonData
 from bot.pipeline.jobs.notes import NoteWriter
 from bot.pipeline.plan import Planner
@@ -62,6 +64,7 @@ class CommandServices:
     apply: ApplySettings | None
     adapter: Callable[[str], Adapter | None]
     timings: TurnTimings
+    servers: OutsideServers
 
     @property
     def settings(self) -> Settings:
@@ -146,7 +149,7 @@ class Invocation:
         return await self.services.planner.audience(self.chat, self.person)
 
 
-Handler = Callable[[Invocation], Awaitable[str | Draft]]
+Handler = Callable[[Invocation], Awaitable[str | Draft | TurnWanted]]
 """Answers a command, with a draft where its answer has buttons; an empty answer says nothing."""
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import ModuleType
 
-from bot.commands import chat, insight, memories, people, settings
+from bot.commands import chat, insight, memories, people, servers, settings
 from bot.commands.command import (
     TOPICS,
     Command,
@@ -20,6 +20,7 @@ from bot.commands.command import (
 from bot.core.events import ArgumentShape, CommandSpec, Draft, Event
 from bot.core.people import SCRIPTS, Chat
 from bot.language.wishes.reader import ORDERS
+from bot.pipeline.dispatch import TurnWanted
 from bot.text.catalogue import Catalogue
 from bot.text.clean import clean_name
 from bot.text.codes import COMMAND_HEADS, names_key
@@ -28,7 +29,7 @@ from bot.text.fold import fold, script_of
 FIRST_COMMANDS = ("mem", "remind", "promise", "forget", "tz")
 """What `.ai help` tells; the rest stands under its topics, as all commands are more than a phone shows at once."""
 
-MODULES = (chat, memories, insight, settings, people)
+MODULES = (chat, memories, insight, settings, people, servers)
 """Modules with commands, in the order of help within a topic."""
 
 SHORT_COMMANDS = ("/new", "/start", "/help")
@@ -122,7 +123,7 @@ class CommandRunner:
     def __init__(self, services: CommandServices) -> None:
         self._services = services
 
-    async def carry_out(self, event: Event, chat: Chat) -> Draft | None:
+    async def carry_out(self, event: Event, chat: Chat) -> Draft | TurnWanted | None:
         """Do what a command says; its answer, for its sender alone where it holds somebody's data."""
         store = self._services.store
         person = await store.people.person(event.person_id or 0)
@@ -130,7 +131,7 @@ class CommandRunner:
         name, words = parse_command(event.text)
         call = Invocation(event, chat, person, self._services.texts.script(person), words, self._services, account)
         found = find_command(name) or (settings.key if names_key(name) else None)
-        text: str | Draft
+        text: str | Draft | TurnWanted
         if found is None:
             text = _unknown(call, next(iter(event.text.split()[1:2]), name))
         elif not found.allows(call):
@@ -139,8 +140,8 @@ class CommandRunner:
             text = call.text("words_near", near=near)
         else:
             text = await found.handler(call)
-        if not text:
-            return None
+        if not text or isinstance(text, TurnWanted):
+            return text or None
         private = found is not None and found.private and chat.kind == "group"
         draft = text if isinstance(text, Draft) else Draft(text, "command")
         return replace(draft, via=via, only_for=account if private else "")

@@ -13,6 +13,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from adapters.discord import DiscordSettings
 from adapters.telegram import TelegramSettings
 from bot.config.base import Count, Days, Hour, PlatformSettings, Seconds, SettingsTable, help_of, region, zone
+from bot.config.mcp import AgentRules
 from bot.config.memory import MemoryRules, NoteRules, SectionRules
 from bot.config.models import (
     Budget,
@@ -38,15 +39,6 @@ PREFIX = "NUAN_"
 
 UNSET = ("session.idle_seconds", "session.log_tokens", "prompt.warm_seconds", "speak.debounce_seconds")
 """Keys that are not their default while nobody sets them: provider or platform say what they are."""
-
-
-class AgentRules(SettingsTable):
-    """Other agents that use this memory: `nuan mcp`."""
-
-    remember_per_day: int = Field(default=50, ge=0, le=10_000)
-    """Most memories that other agents may add for a person in 24 hours."""
-    forget_per_day: int = Field(default=20, ge=0, le=10_000)
-    """Other agents forget nothing more for a person of whom so many memories were forgotten within 24 hours."""
 
 
 class BackgroundRules(SettingsTable):

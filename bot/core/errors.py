@@ -10,6 +10,7 @@ NuanError
 ├── ModelError        a model call gave nothing usable
 ├── SendError         a platform did not take a message; says what became of it
 ├── PlatformError     a platform cannot be talked to (token, second poller, intents); says what to do
+├── OutsideError      a server outside of nuan (MCP) gave nothing usable
 ├── OverBudget        a reservation would pass a limit
 └── OverLimit         somebody, or all together, were answered as often as they may be
 """
@@ -19,6 +20,8 @@ from typing import Literal
 
 SendFate = Literal["wait", "later", "unknown", "never", "shut", "gone", "muted"]
 ModelFault = Literal["unreachable", "refused", "busy", "timeout", "invalid", "cut", "filtered", "overflow", "late"]
+
+OutsideFault = Literal["absent", "waiting", "timeout", "lost", "flood", "unreadable", "refused", "changed"]
 
 LONGEST_WAIT_MS = 86_400_000
 """The longest that a platform is believed when it names a wait: a senseless number must not silence a chat for good."""
@@ -115,6 +118,21 @@ class PlatformError(NuanError):
     def __init__(self, text: str, *, final: bool) -> None:
         super().__init__(text)
         self.final = final
+
+
+class OutsideError(NuanError):
+    """A server outside of nuan gave nothing usable; `detail` is for the log, `said` only with `log.text`.
+
+    absent: it cannot be started or reached; waiting: it was tried a moment ago; timeout; lost: the connection broke under
+    the call; flood: it sent too much; unreadable: its answer is none; refused: it answered with an error; changed: it offers
+    that otherwise now.
+    """
+
+    def __init__(self, fault: OutsideFault, detail: str = "", said: str = "") -> None:
+        super().__init__(f"{fault}: {detail}")
+        self.fault = fault
+        self.detail = detail
+        self.said = said
 
 
 class OverBudget(NuanError):

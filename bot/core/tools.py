@@ -12,6 +12,10 @@ from bot.core.memories import Memory, MergeRule, NewCommitment, NewMemory, NewRe
 from bot.core.models import ToolSpec
 from bot.core.people import Audience
 
+TOOL_S = 30.0
+"""How long one tool may take, in seconds, unless it says otherwise; looking at a picture has a deadline of its own within
+it."""
+
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
@@ -23,6 +27,8 @@ class ToolContext:
     event_ids: tuple[int, ...]
     script: str
     now: int
+    call: str = ""
+    """What names the call, in all turns: one that is resumed makes it again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +106,14 @@ class ToolRefused(Exception):
 class Tool:
     """One tool. `run` gets the model's arguments as JSON text and raises ToolRefused when they do not fit.
 
-    One that only `reads` may run beside others; what changes something runs alone, after what was asked before it.
+    One that only `reads` may run beside others; what changes something runs alone, after what was asked before it. It
+    may take so many `seconds`.
     """
 
     spec: ToolSpec
     run: Callable[[ToolContext, str], Awaitable[ToolAnswer]]
     reads: bool = False
+    seconds: float = TOOL_S
 
 
 class ToolArguments(BaseModel):

@@ -1,7 +1,7 @@
 """Dispatch: what is due in a chat is taken in order; commands and edits without a model, the rest in one turn."""
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, Protocol
 
@@ -111,10 +111,17 @@ def _gathered(commands: list[MemoryCommand], room: int, text: str) -> list[Memor
     return [replace(each, content=text[begin:end]) if each is told[room - 1] else each for each in commands]
 
 
+@dataclass(frozen=True, slots=True)
+class TurnWanted:
+    """A command is done, and the model goes on with what it was about: it reads `text` in the command's place."""
+
+    text: str
+
+
 class CommandHandler(Protocol):
     """Who carries out dot-commands."""
 
-    async def carry_out(self, event: Event, chat: Chat) -> Draft | None:
+    async def carry_out(self, event: Event, chat: Chat) -> Draft | TurnWanted | None:
         """Do what the command says; the answer, or None when there is nothing to say."""
         ...
 
@@ -215,7 +222,7 @@ class Dispatcher:
             return "some"
         match batch[0].why:
             case "command":
-                await self._command(batch[0], chat, waiting.people[batch[0].person_id])
+                await self._command(batch[0], chat, waiting)
             case "closed" | "off":
                 await self._strangers.closed(batch[0], chat, waiting.people[batch[0].person_id])
             case "pair":
@@ -234,13 +241,15 @@ class Dispatcher:
             self._log.warning("queue_folded", chat=waiting.chat.id, messages=folded)
         return batch
 
-    async def _command(self, event: Event, chat: Chat, person: Person) -> None:
+    async def _command(self, event: Event, chat: Chat, waiting: WaitingChat) -> None:
         if menu_command(event.text) is not None:
-            await self._commands(event, chat, person, None)
+            await self._commands(event, chat, waiting.people[event.person_id], None)
             return
         asked = replace(event, text=list_asked(event.text[:READ_CHARS]) or event.text)
         answer = await self._command_handler.carry_out(asked, chat) if self._command_handler is not None else None
-        if answer:
+        if isinstance(answer, TurnWanted):
+            await self._answer((replace(event, text=answer.text),), waiting)
+        elif answer:
             first, *more = self._sender.drafts(chat, answer)
             await self._store.outbox.answer(chat.id, (event.id,), (first, *more), self._clock.now())
         else:

@@ -51,6 +51,7 @@ def join_persons(tx: Tx, one: int, other: int, at: int) -> int:
     """Join two persons into the older one; its number. The logs of their DMs are stale."""
     keep, gone = tx.ids("SELECT id FROM person WHERE id IN (?, ?) ORDER BY created_at, id", one, other)
     link = _note_link(tx, keep, gone, at)
+    tx.run("DELETE FROM outside_grant WHERE person_id IN (?, ?)", keep, gone)  # asked anew of who is both
     tx.run(
         "UPDATE person SET script = coalesce(nullif(person.script, ''), young.script), "
         "timezone = coalesce(nullif(person.timezone, ''), young.timezone), "

@@ -243,7 +243,7 @@ class KnownPeople(Repository):
             enqueue(tx, event.chat_id, answer(code), at)
             put_code(tx, told, "told", at, HOUR_MS, person_id, event.chat_id)
         if fresh:
-            for chat_id, script, account in _owners(tx, platform):
+            for chat_id, script, account in owner_chats(tx, platform):
                 enqueue(tx, chat_id, notice(code, script, account), at)
 
     @writes
@@ -273,7 +273,7 @@ class KnownPeople(Repository):
     @writes
     def tell_owners(self, tx: Tx, platform: str, notice: Callable[[str], Draft], at: int) -> None:
         """Tell every owner once, on that platform if they can be met there; `notice` gets the owner's script."""
-        for chat_id, script, _ in _owners(tx, platform):
+        for chat_id, script, _ in owner_chats(tx, platform):
             enqueue(tx, chat_id, notice(script), at)
 
     async def redeem_code(self, code: str, event_id: int, at: int) -> CodeOutcome:
@@ -370,7 +370,7 @@ def _pending(tx: Tx, platform: str) -> int:
     )
 
 
-def _owners(tx: Tx, platform: str) -> tuple[tuple[int, str, str], ...]:
+def owner_chats(tx: Tx, platform: str) -> tuple[tuple[int, str, str], ...]:
     """One DM of each owner with script and account: on that platform if there is one, the terminal only if no other."""
     owners = owner_ids(tx)
     sql = (

@@ -69,6 +69,7 @@ TABLES_OF_PERSON = (
     "told",
     "code",
     "trace",
+    "outside_grant",
     "account",
 )
 """Their rows (`person_id`) are deleted."""
@@ -86,6 +87,7 @@ TABLES_OF_CHAT = (
     "conversation_window",
     "code",
     "trace",
+    "outside_grant",
 )
 """The rows of their direct chats (`chat_id`) are deleted."""
 

@@ -26,6 +26,7 @@ from bot.store.linking import Links
 from bot.store.memories import KeptMemories
 from bot.store.notes import Notes
 from bot.store.outbox import Outbox
+from bot.store.outside import OutsideAccess
 from bot.store.people import KnownPeople
 from bot.store.personal_data import PersonalData
 from bot.store.proactive import ProactiveTurns
@@ -91,6 +92,7 @@ class Store:
         self.search = Search(database)
         self.deadlines = Deadlines(database)
         self.inspector = Inspector(database)
+        self.outside = OutsideAccess(database)
 
     def admit_by(self, owners: frozenset[str], allow: frozenset[str]) -> None:
         """From now on these are the owners' accounts, and the ids that need no approval."""

@@ -49,9 +49,6 @@ MOST_CALLS = 4
 MOST_TOOLS = 6
 """Tool calls in one turn (seed AI Chat Pipeline: 6)."""
 
-TOOL_S = 30.0
-"""How long one tool may take, in seconds; looking at a picture has a deadline of its own within it."""
-
 MOST_TURN_MS = 180_000
 """After three minutes a turn gets no more tools: somebody is waiting."""
 
@@ -175,7 +172,7 @@ class ToolRunner:
             elif is_repeated(bench.logged, call):
                 answer = ToolAnswer(text("tool_again"))
             else:
-                answer = await self._carried_out(bench, tool, call, text)
+                answer = await self._carried_out(bench, tool, call, f"turn:{bench.turn.id}:{rounds}:{call.id}", text)
             if rounds == MOST_CALLS - 1:
                 answer = replace(answer, text=f"{answer.text}\n{text('tool_enough')}")
         return ToolOutcome(
@@ -188,11 +185,11 @@ class ToolRunner:
             merge_rule({bench.person.id: bench.person.name}),
         )
 
-    async def _carried_out(self, bench: ToolRound, tool: Tool, call: ToolCall, text: Sentence) -> ToolAnswer:
+    async def _carried_out(self, bench: ToolRound, tool: Tool, call: ToolCall, key: str, text: Sentence) -> ToolAnswer:
         """What the tool did; where it did nothing, why."""
         try:
-            async with asyncio.timeout(TOOL_S):
-                return await tool.run(await self._context(bench), call.arguments)
+            async with asyncio.timeout(tool.seconds):
+                return await tool.run(await self._context(bench, key), call.arguments)
         except ToolRefused as refused:
             return ToolAnswer(text(refused.key, problem=refused.problem))
         except (StoreError, TimeoutError) as error:
@@ -207,7 +204,7 @@ class ToolRunner:
         most = self._current.settings.budget.turn_tokens
         return self._clock.now() - bench.turn.asked_at > MOST_TURN_MS or (most is not None and bench.used > most)
 
-    async def _context(self, bench: ToolRound) -> ToolContext:
+    async def _context(self, bench: ToolRound, key: str) -> ToolContext:
         turn, person = bench.turn, bench.person
         return ToolContext(
             await self._planner.audience(bench.chat, person),
@@ -216,6 +213,7 @@ class ToolRunner:
             turn.event_ids,
             self._current.words.script(person),
             self._clock.now(),
+            key,
         )
 
 

@@ -29,6 +29,7 @@ from bot.prompt.persona import NAME_MARK, ToolSpecs, in_language, skill_tool
 from bot.recall.query import own_lines
 from bot.speaking.reminders import nudging_rules
 from bot.store.store import Store
+from bot.text.clean import as_data
 from bot.tools.recall import RecallRequest, SearchFunction, recall_tool
 
 TOOLS = (
@@ -39,6 +40,8 @@ TOOLS = (
     "stop_listen",
     "look",
     "skill",
+    "tool_find",
+    "tool_use",
 )
 """The files of prompts/tools, in the order in which the tools are sent; what is not named here comes after them."""
 
@@ -55,8 +58,9 @@ class ToolRegistry:
         reminders: ReminderService,
         media: MediaReader,
         thread: TextThread,
+        outside: Callable[[Mapping[str, ToolSpec]], tuple[Tool, ...]] = lambda _: (),
     ) -> None:
-        """`notes` reads lines of notes; long work runs in `thread`."""
+        """`notes` reads lines of notes; long work runs in `thread`; `outside` makes the tools of outside servers."""
         self._store = store
         self._current = current
         self._recalling = recalling
@@ -64,6 +68,7 @@ class ToolRegistry:
         self._reminders = reminders
         self._media = media
         self._thread = thread
+        self._outside = outside
         self._made: tuple[Configuration, tuple[Tool, ...]] | None = None
 
     def tools(self) -> tuple[Tool, ...]:
@@ -110,7 +115,7 @@ class ToolRegistry:
             tools.append(look_tool(specs["look"], store, self._media, words))
         if "skill" in specs:
             tools.append(skill_tool(specs["skill"], skills))
-        return tuple(tools)
+        return (*tools, *self._outside(specs))
 
 
 def searching(store: Store, recalling: Recall, settings: Settings) -> SearchFunction:
@@ -141,11 +146,16 @@ def sent_specs(settings: Settings, find: Callable[[str], Path]) -> ToolSpecs:
     if not settings.prompt.tools:
         return {}
     recalls, looks = settings.memory.inject in ("tool", "both"), bool(settings.media.images)
-    wanted = {"memory_recall": recalls, "look": looks}
-    return {
+    servers = settings.mcp.servers
+    wanted = {"memory_recall": recalls, "look": looks, "tool_find": bool(servers), "tool_use": bool(servers)}
+    found = {
         language: {name: spec for name, spec in specs.items() if wanted.get(name, True)}
         for language, specs in read_specs(find).items()
     }
+    for specs in found.values() if servers else ():
+        listed = "\n".join(f"{name}: {as_data(rules.about)}".rstrip(": ") for name, rules in servers.items())
+        specs["tool_find"] = replace(specs["tool_find"], description=f"{specs['tool_find'].description}\n{listed}")
+    return found
 
 
 def read_specs(find: Callable[[str], Path]) -> ToolSpecs:
