@@ -516,3 +516,44 @@ async def test_no_name_passes_for_an_account_where_somebody_is_asked_about_one(n
     told = [out.text for out in nuan.talk.said if "discord:d-贼" in out.text]
     assert len(told) == 2, "both sides of the link"
     assert not [text for text in told if "discord:d-阿明" in text or "telegram：t-阿明" in text]
+
+
+async def test_a_number_to_erase_everything_counts_in_the_chat_in_which_it_was_told(nuan: World) -> None:
+    await linked(nuan)
+    await nuan.say("记住我怕狗", "阿明", platform="telegram")
+    await nuan.say(".ai forget me", "阿明", platform="telegram")
+    number = re.findall(r"\b\d{4}\b", nuan.replies[-1])[0]
+    await nuan.say(f".ai forget me {number}", "阿明", platform="discord")
+    await nuan.wait(5)
+    assert nuan.peek.memories.count() == 1
+
+
+async def test_no_third_person_agrees_to_a_link(nuan: World) -> None:
+    await nuan.say("你好", "阿红", platform="telegram")
+    code = await link_code(nuan)
+    await nuan.say(f".ai link {code}", "阿明", platform="discord")
+    await nuan.say(f".ai link yes {code}", "阿明", platform="telegram")
+    await nuan.say(f".ai link yes {code}", "阿红", platform="telegram")
+    assert nuan.replies[-1] == "这个码不对，或者已经过期了"
+    assert len(nuan.rows("SELECT DISTINCT person_id FROM account WHERE external_id LIKE '%阿明'")) == 2
+
+
+async def test_a_code_to_link_approves_nobody(nuan: World) -> None:
+    await nuan.say("你好")
+    await nuan.say("你好", "生人", platform="telegram")
+    code = await link_code(nuan)
+    await nuan.say(f".ai approve {code}")
+    assert nuan.peek.people.count(access="allowed") == 0
+
+
+async def test_after_an_unlink_nobody_is_shown_the_calls_that_an_owner_asked_for(nuan: World) -> None:
+    await nuan.say(".ai link")
+    code = CODE.findall(nuan.replies[-1])[0]
+    for text in (f".ai link {code}", f".ai link yes {code}"):
+        await nuan.say(text, "王", platform="telegram")
+    await nuan.say(f".ai link yes {code}")
+    await nuan.say(".ai trace on", "王", platform="telegram")
+    await nuan.say(".ai unlink")
+    nuan.talk.said.clear()
+    await nuan.say("你好", "阿明", platform="discord")
+    assert nuan.replies == ["好的"]

@@ -295,3 +295,35 @@ async def test_a_message_on_which_the_program_always_dies_is_given_up(tmp_path: 
     assert len(world.replies) == 1
     assert world.peek.turns("state") == [("failed",)]
     await world.close()
+
+
+async def test_what_waits_for_a_chat_that_is_gone_is_not_said_when_it_is_back(tmp_path: Path) -> None:
+    talk = Lively(size=10, fates=[SendError("gone", "blocked")])
+    world = await opened(tmp_path, talk)
+    model = await ask(world)
+    model.written = LONG
+    model.finish()
+    await world.app.settled()
+    model = await ask(world, "我回来了")
+    model.written = "欢迎回来"
+    model.finish()
+    await world.app.settled()
+    assert list(talk.shown.values()) == ["欢迎回来"]
+    await world.close()
+
+
+async def test_a_reply_that_becomes_silence_leaves_no_preview(tmp_path: Path) -> None:
+    talk = Lively(size=10_000)
+    world = await opened(tmp_path, talk)
+    await world.app.ingest.accept(world.message("小暖，在吗", group="g"))
+    model = writer(world)
+    await until(lambda: model.writing)
+    model.write(ONCE)
+    await pass_interval(world, 1_500)
+    await until(lambda: bool(talk.shown))
+    model.written = "skip"
+    model.finish()
+    await world.app.settled()
+    await world.wait(5)
+    assert talk.shown == {}
+    await world.close()

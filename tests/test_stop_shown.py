@@ -130,3 +130,20 @@ async def test_a_log_that_goes_on_is_told_what_people_saw(tmp_path: Path) -> Non
     assert f'<b cut="1">{ONCE[:20]}' in world.last_user
     model.finish()
     await world.close()
+
+
+async def test_what_is_just_being_shown_is_taken_away_when_its_turn_is_stopped(tmp_path: Path) -> None:
+    talk = Lively(size=10_000, slow=asyncio.Event())
+    assert talk.slow is not None
+    world = await opened(tmp_path, talk)
+    model = await ask(world)
+    model.write(ONCE)
+    await pass_interval(world, 1_500)
+    await until(lambda: bool(talk.history))
+    await world.app.ingest.accept(world.message("停"))
+    await until(lambda: world.peek.turns.count(state="void") == 1)
+    talk.slow.set()
+    await world.app.settled()
+    await world.wait(5)
+    assert list(talk.shown.values()) == [STOPPED]
+    await world.close()

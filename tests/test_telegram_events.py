@@ -34,6 +34,12 @@ def test_an_edit_tells_the_new_text_and_one_without_text_is_nothing() -> None:
     assert read("edited_message", message(location=place, edit_date=AT + 5)) == ()
 
 
+def test_an_edit_of_what_was_forwarded_is_nobodys_own_words() -> None:
+    origin = {"type": "user", "sender_user": BO, "date": AT}
+    assert one(message(text="新", edit_date=AT + 5, forward_origin=origin), "edited_message").forwarded
+    assert not one(message(text="新", edit_date=AT + 5), "edited_message").forwarded
+
+
 def reaction(
     old: Sequence[Mapping[str, object]], new: Sequence[Mapping[str, object]], **who: object
 ) -> tuple[Incoming, ...]:

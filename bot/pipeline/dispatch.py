@@ -372,7 +372,7 @@ class Dispatcher:
             await self._store.memories.drop_question(chat.id, person.id)
             if question.kind == "clarify" and not (event.forwarded or stopped):
                 await self._store.memories.offer_answer(question.memories[0], event, self._clock.now())
-        if chat.kind == "dm" and not understood.commands and not event.forwarded and not person.is_bot:
+        if chat.kind == "dm" and not understood.commands:
             understood = await self._introduced(event, reads) or understood
         over = PromiseEndings()
         if promised and not (understood.commands or event.forwarded or person.is_bot or still or stopped):

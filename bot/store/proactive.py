@@ -281,7 +281,7 @@ class ProactiveTurns(Repository):
         said after that event, and nobody waits.
         """
         here = (
-            "SELECT 1 FROM chat JOIN joining ON chat_id = id WHERE id = ? AND enabled = 1 AND gone = 0 AND hushed = 0 "
+            "SELECT 1 FROM chat JOIN joining ON chat_id = id WHERE id = ? AND enabled = 1 AND gone = 0 "
             f"AND NOT {BOT_OFF}"
         )
         said = "SELECT 1 FROM event WHERE chat_id = ? AND id > ? AND kind = 'message' AND hidden = '' LIMIT 1"

@@ -121,7 +121,7 @@ class RememberActions:
             return ParsedCommands((matter,), ""), False
         understood = await self.understand(event)
         text, names = event.text[:READ_CHARS], self._current.settings.bot.names
-        command = answer_to(question, text, names) if question is not None and not event.forwarded else None
+        command = answer_to(question, text, names) if question is not None else None
         if question is not None and question.kind == "which" and command is not None and _counts(understood):
             return ParsedCommands((command,), ""), False  # 忘记第二条 is the second of those that were shown
         if command is not None and command.verb == "agree":
