@@ -1,13 +1,17 @@
 """What is kept ends some day: of every table it is known how, and old talk takes along what was made of it."""
 
+import pytest
+
 from bot.core.events import Attachment
 from tests.conftest import NewWorld
 from tests.noting import look, notes
 from tests.peek import Other
+from tests.storing import in_files
 from tests.test_erase import tables
 from tests.world import World
 
 DAY = 86_400
+SALARY = "四万一千"
 
 ENDS = {
     "ids_days": "reminder effect outbox link linked",
@@ -18,6 +22,7 @@ ENDS = {
     "memory.commitment_days": "commitment",
     "with what they belong to": "doc doc_text posting edge vector note_chunk note_line rewriting",
     "when they are forgotten, tidied away, or their file goes": "memory note",
+    "with the approval or the day that they are of": "outside_grant outside_day outside_server",
     "when they are over": "conversation_window code question reminder_question lately linking",
     "one row of each person, chat or model": "person account chat place member counting heartbeat joining rush "
     "chat_context told trace",
@@ -144,3 +149,23 @@ async def test_rows_that_only_count_go_after_their_days_and_what_was_spent_stays
     await world.say("忘记我喜欢荷花")
     assert world.peek.memories.count(disabled_at=None) == 0
     assert world.log.named("deadline_failed") == []
+
+
+@pytest.mark.parametrize("by_model", [True, False])
+async def test_what_is_to_be_kept_nowhere_is_gone_from_the_disk_when_its_talk_is_over(
+    new_world: NewWorld, by_model: bool
+) -> None:
+    """Line, answer, receipt, log and outbox; what stands beside it stays, and an export does not tell it before."""
+    world = await new_world()
+    world.model.script = lambda request: (
+        f"{SALARY}，不少了" if by_model and SALARY in request.prompt.messages[-1].content else "嗯"
+    )
+    await world.say(f"我的工资是{SALARY}")
+    await world.say("别记这个")
+    await world.say("我喜欢喝茶")
+    assert in_files(world.folder, SALARY)
+    await world.wait(3 * DAY)
+    await world.say("早")
+    await world.wait(DAY)
+    assert in_files(world.folder, SALARY) == []
+    assert in_files(world.folder, "我喜欢喝茶")

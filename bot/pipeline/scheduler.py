@@ -17,6 +17,9 @@ from bot.store.deadlines import DeadlineBounds, Retention
 from bot.store.store import Store
 from bot.text.dates import next_local_time
 
+UNKEPT_MS = DAY_MS
+"""So long what is to be kept nowhere can come back by undo, once its talk is over."""
+
 SOON_MS = 10_000
 """Longer than anything a person said waits for its answer, unless follow-ups are configured to wait longer."""
 
@@ -146,6 +149,7 @@ class Scheduler:
                 next_local_time(now, settings.session.close_hour, tz),
                 now - keep.dialogue_days * DAY_MS,
                 now - keep.counts_days * DAY_MS,
+                now - UNKEPT_MS,
             )
         )
         await asyncio.to_thread(self._store.files.archives.tidy, now - ARCHIVE_DAYS * DAY_MS)

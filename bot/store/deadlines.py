@@ -16,6 +16,7 @@ from bot.store.ledger import sum_again
 from bot.store.personal_data import IS_LEAVING
 from bot.store.proactive import FREE_AT
 from bot.store.reminders import tidy_reminders
+from bot.store.removal import empty_off_record
 from bot.store.schema import EVENT_QUEUE, GREATEST, OUTBOX_DUE
 from bot.store.transactions import Tx
 from bot.store.windows import end_windows
@@ -132,7 +133,8 @@ class DeadlineBounds:
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """The instants, ms, before which delivery ids, transcript texts, logs of closed sessions, talks and counts go.
+    """The instants, ms, before which delivery ids, transcript texts, logs of closed sessions, talks, counts and what was
+    to be kept nowhere go.
 
     `next_at` is when to look again.
     """
@@ -143,6 +145,7 @@ class Retention:
     next_at: int
     talks_before: int = 0
     counts_before: int = 0
+    unkept_before: int = 0
 
     @property
     def blank_before(self) -> int:
@@ -257,6 +260,14 @@ def _tidy_lines(tx: Tx, first: int, retention: Retention) -> None:
         "(delivery_key IS NOT NULL OR external_id <> '')"
     )
     tx.run(sql, *some, retention.ids_before)
+    sql = (
+        "SELECT id FROM event WHERE id >= ? AND id < ? AND off_record > 0 AND text <> '' AND at < ? AND state <> 'queued' "
+        "AND NOT EXISTS (SELECT 1 FROM session WHERE session.chat_id = event.chat_id AND session.state <> 'closed' "
+        "AND event.id > from_event)"
+    )
+    if unkept := tx.ids(sql, *some, retention.unkept_before):
+        wipe_soon(tx, retention.unkept_before)
+        empty_off_record(tx, unkept)
     old = "id >= ? AND id < ? AND at < ? AND state <> 'queued' AND hidden <> 'old'"
     gone = tx.ids(f"SELECT id FROM event WHERE {old}", *some, retention.transcript_before)
     if gone:

@@ -420,7 +420,7 @@ class PersonalData(Repository):
             ),
             records(
                 f"at, {CHAT_OF.format('event')}, text",
-                f"event WHERE person_id = ? AND kind = 'message' AND text <> '' AND {told} ORDER BY id",
+                f"event WHERE person_id = ? AND kind = 'message' AND text <> '' AND off_record = 0 AND {told} ORDER BY id",
             ),
             records(
                 f"at, {CHAT_OF.format('event')}, attachment.kind AS kind, attachment.name AS name, mime, size, "

@@ -464,6 +464,22 @@ def keep_off_record(tx: Tx, wish: int, events: tuple[int, ...], person_id: int, 
     take_off_record(tx, marked, tx.ids(sql, *marked, person_id), at)
 
 
+def empty_off_record(tx: Tx, events: Collection[int]) -> None:
+    """Of these messages that are kept nowhere blank lines are left; it can be undone no more."""
+    wishes = tx.ids_for("SELECT derived_id FROM edge WHERE kind = 'aside' AND event_id = ?", events)
+    for wish in wishes:
+        tx.unlink("aside", wish)
+    gone = {*events, *wishes}
+    gone |= _receipts(tx, gone)
+    for epoch_id in sorted(logs_of(tx, gone)):
+        drop_log(tx, epoch_id)
+    hide_lines(tx, gone, "deleted")
+    for number in sorted(gone):
+        tx.run("UPDATE outbox SET text = '' WHERE event_id = ? AND state NOT IN ('pending', 'sending')", number)
+        reply = "SELECT turn_id FROM event WHERE id = ? AND kind = 'bot'"
+        tx.run(f"UPDATE outbox SET text = '' WHERE turn_id = ({reply}) AND state NOT IN ('pending', 'sending')", number)
+
+
 def clear_off_record(tx: Tx, chat_id: int, between: tuple[int, int], at: int) -> None:
     """What was said there after the first of two events, up to the other, is kept nowhere; what was asked to be kept
     stays."""
