@@ -8,13 +8,10 @@ from tests.conftest import NewWorld
 from tests.test_closing import DIGEST, TALK, digesting, digests, is_digest, talk
 from tests.world import World
 
-ON = (
-    "开（digest, heartbeat, join, embedding, flush, rewrite）",
-    "開（digest, heartbeat, join, embedding, flush, rewrite）",
-    "on (digest, heartbeat, join, embedding, flush, rewrite)",
-)
+ON = ("后台调用：开", "背景呼叫：開", "Background calls: on")
 OFF = ("后台调用：关", "背景呼叫：關", "Background calls: off")
 HEADS = ("后台调用：", "背景呼叫：", "Background calls:")
+ANSWERED = ("回答，scripted，0.0 秒", "回答，scripted，0.0 秒", "answer, scripted, 0.0 s")
 WRITES = ("我说说今天的事", "我說說今天發生的事", "Let me tell you about it")
 
 
@@ -84,16 +81,17 @@ async def test_words_that_it_does_not_know_change_nothing_and_are_answered_by_th
 
 
 @pytest.mark.parametrize("script", [0, 1, 2])
-async def test_the_newest_ten_calls_are_listed_in_the_owners_script(world: World, script: int) -> None:
+async def test_the_newest_five_calls_are_listed_in_the_owners_script(world: World, script: int) -> None:
     for number in range(11):
         await world.say(f"{WRITES[script]} {number}")
         await world.wait(60)
     await world.say(".ai calls")
     head, *lines = world.replies[-1].splitlines()
     assert head.startswith(HEADS[script])
-    assert len(lines) == 10
-    assert all("reply scripted" in line and "settled" in line for line in lines)
-    assert [line[6:11] for line in lines] == [f"09:{minute:02}" for minute in range(10, 0, -1)]
+    calls, more = lines[:-1:2], lines[-1]
+    assert all(line.endswith(ANSWERED[script]) for line in calls)
+    assert [line[6:11] for line in calls] == [f"09:{minute:02}" for minute in range(10, 5, -1)]
+    assert ".ai calls recent 20" in more
 
 
 async def test_before_the_first_call_it_says_so_and_a_digest_is_listed_as_one(world: World) -> None:
@@ -101,5 +99,5 @@ async def test_before_the_first_call_it_says_so_and_a_digest_is_listed_as_one(wo
     assert world.replies[-1].endswith("还没有调用")
     await ended(world)
     await world.say(".ai calls")
-    assert " digest scripted" in world.replies[-1].splitlines()[1]
+    assert "写摘要，scripted" in world.replies[-1].splitlines()[1]
     assert not any(text in world.replies[-1] for text in TALK)

@@ -102,7 +102,7 @@ async def test_the_shares_are_shown_where_there_are_any(new_world: NewWorld) -> 
     await world.say(".ai budget show")
     shown = world.replies[-1]
     for line, most in (("一共：", 70_000), ("这里今天：", 60_000), ("你今天：", 50_000)):
-        assert any(each.startswith(line) and f"/ {most}" in each for each in shown.splitlines()), shown
+        assert any(each.startswith(line) and f"/ {most:,}" in each for each in shown.splitlines()), shown
 
 
 async def test_without_shares_only_day_and_month_are_shown(world: World) -> None:

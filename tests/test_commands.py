@@ -20,7 +20,7 @@ def parts(report: str) -> dict[str, str]:
 
 async def shown_and_sent(world: World, text: str) -> None:
     """`.ai ctx TEXT` shows exactly the parts of the request that TEXT then makes."""
-    await world.say(f".ai ctx {text}")
+    await world.say(f".ai ctx full {text}")
     shown = parts(world.replies[-1])
     await world.say(text)
     sent = world.turns[-1]
@@ -75,7 +75,7 @@ async def test_ctx_changes_nothing(world: World) -> None:
     await world.say("你好")
     before = len(world.model.requests)
     for _ in range(3):
-        await world.say(".ai ctx 在吗")
+        await world.say(".ai ctx full 在吗")
         await world.wait(1)
     assert len(world.model.requests) == before
     await world.say("在吗")
@@ -86,18 +86,45 @@ async def test_ctx_changes_nothing(world: World) -> None:
 async def test_ctx_tells_signature_and_cache_statistics(world: World) -> None:
     world.model.script = lambda request: says("好", prompt_tokens=1000)
     await world.say("你好")
-    await world.say(".ai ctx")
+    await world.say(".ai ctx full")
     assert re.search(r"前缀签名 [0-9a-f]{16}", world.replies[-1])
     assert "1 次调用，输入 1000 tok" in world.replies[-1]
 
 
 async def test_ctx_of_another_person_of_the_group(world: World) -> None:
     await world.say("小暖，我叫阿明", "阿明", GROUP)
-    await world.say(".ai ctx 阿明 你在干嘛", "小王", GROUP)
+    await world.say(".ai ctx full 阿明 你在干嘛", "小王", GROUP)
     (button,) = world.talk.said[-1].buttons
-    assert button.text == ".ai ctx console:person:阿明 你在干嘛"
+    assert button.text == ".ai ctx full console:person:阿明 你在干嘛"
     await world.say(button.text, "小王", GROUP)
     assert '<p n="阿明">你在干嘛</p>' in world.replies[-1]
+
+
+async def test_ctx_tells_in_short_what_the_next_request_holds(world: World) -> None:
+    await world.say("你好")
+    await world.say(".ai ctx 在吗")
+    head, *lines = world.replies[-1].splitlines()
+    assert head.startswith("下一次发给模型约 ")
+    assert "· 系统与人设" in lines[0]
+    assert lines[-1] == "逐字看：.ai ctx full"
+    assert "在吗" not in world.replies[-1]
+
+
+@pytest.mark.parametrize(
+    ("said", "tells"),
+    [
+        (".ai help 提醒", ".ai remind"),
+        (".ai help 記憶", ".ai mem"),
+        (".ai help memories", ".ai mem"),
+        (".ai help 关于你", "关于你"),
+        (".ai help 關於你", "关于你"),
+        (".ai 提醒", "没有等着的提醒"),
+    ],
+)
+async def test_commands_and_topics_go_by_their_names_in_every_language(world: World, said: str, tells: str) -> None:
+    await world.say("我说的话")
+    await world.say(said)
+    assert tells in world.replies[-1].splitlines()[0]
 
 
 @pytest.mark.parametrize("command", [".ai ctx", ".ai budget show", ".ai clear", ".ai on", ".ai off"])
@@ -175,7 +202,7 @@ async def test_budget_shows_what_was_used(world: World) -> None:
     world.model.script = lambda request: says("好好好", prompt_tokens=1000)
     await world.say("你好")
     await world.say(".ai budget show")
-    assert "1003 tok / 2000000" in world.replies[-1]
+    assert "1,003 tok / 2,000,000" in world.replies[-1]
     assert "1 次调用" in world.replies[-1]
 
 

@@ -85,7 +85,7 @@ async def test_the_cache_is_told_as_it_was_and_as_it_could_be(world: World) -> N
     possible = second["cache"]["possible_next"]
     assert f"上一次 450/1000 tok (45%)，理论上限 {first['cache']['possible_next']['tokens']}/" in text
     assert f"下一次理论上限 {possible['tokens']}/{possible['of']} tok" in text
-    await world.say(".ai ctx 走吧")
+    await world.say(".ai ctx full 走吧")
     assert f"下一次理论上限 {possible['tokens']}/" in world.replies[-1]
 
 
@@ -124,7 +124,7 @@ async def test_a_new_log_tells_from_where_and_why(world: World) -> None:
 async def test_a_new_log_after_a_time_zone_was_set_blames_no_linked_account(world: World) -> None:
     await world.say("今天下雨了")
     await world.say(".ai tz Tokyo")
-    await world.say(".ai ctx")
+    await world.say(".ai ctx full")
     assert "要开新的记录" in world.replies[-1]
     assert "关联" not in world.replies[-1]
 

@@ -168,7 +168,7 @@ async def test_the_command_in_the_chat_shows_the_same_parts(beside: Beside) -> N
     await beside.world.say("记住我喜欢猫")
     await beside.world.say("你好")
     shown = (await beside.looked("我的猫呢", raw=False)).decode()
-    await beside.world.say(".ai ctx 我的猫呢")
+    await beside.world.say(".ai ctx full 我的猫呢")
     assert beside.world.replies[-1] == shown.rstrip("\n")
     for content in messages(await beside.same("我的猫呢")):
         for part in content.partition("<ctx"):

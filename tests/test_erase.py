@@ -302,7 +302,7 @@ async def test_afterwards_every_other_command_works_and_finds_nothing_astray(new
         ".ai promise",
         ".ai remind",
         ".ai dialog",
-        ".ai ctx 荷花",
+        ".ai ctx full 荷花",
         ".ai why",
         ".ai budget",
         ".ai calls",

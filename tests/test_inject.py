@@ -187,7 +187,7 @@ async def test_ctx_and_usage_tell_what_came_from_memory_and_why(new_world: NewWo
     world.model.script = script
     await world.say("我对什么过敏？")
     world.model.script = lambda request: "好的"
-    await world.say(".ai ctx 我在图书馆做什么来着")
+    await world.say(".ai ctx full 我在图书馆做什么来着")
     shown = world.replies[-1]
     assert "auto · #1 · " in shown
     assert "memory_recall" in shown

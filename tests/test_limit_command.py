@@ -8,7 +8,7 @@ from tests.world import World
 
 WRITES = ("我说说今天的事", "我說說今天發生的事", "Let me tell you about it")
 MINUTE = ("每人每分钟：{}", "每人每分鐘：{}", "Each person per minute: {}")
-CONFIGURED = ("（按配置）", "（按設定檔）", " (as configured)")
+CONFIGURED = ("（按配置）", "（按設定檔）", " (configured)")
 OWNERS = ("（主人说的）", "（主人說的）", " (the owner's word)")
 TIMES = ("5 次", "5 次", "5 times")
 FREE = ("不限", "不限", "no limit")

@@ -145,7 +145,7 @@ async def test_forgotten_text_is_in_no_later_request_command_or_reply(world: Wor
     )
     for text in (
         "还记得吗",
-        ".ai ctx 你好",
+        ".ai ctx full 你好",
         ".ai dialog",
         "/new",
         "门锁密码是什么",
@@ -247,7 +247,7 @@ async def test_what_was_told_in_a_dm_is_never_in_a_group(world: World) -> None:
     world.model.script = lambda request: "嗯" if request.prompt.messages[-1].role == "tool" else RECALL
     await world.say("小暖，我对什么过敏", "阿明", GROUP)
     await world.say("小暖，忘记 #1", "阿明", GROUP)
-    await world.say(".ai ctx", "阿明", GROUP)
+    await world.say(".ai ctx full", "阿明", GROUP)
     assert "对花生过敏" not in world.sent
     assert not any("对花生过敏" in reply for reply in world.replies[1:])
     assert world.peek.memories.count(disabled_at=None) == 1

@@ -47,15 +47,15 @@ async def test_ctx_shows_since_when_why_with_whom_and_until_when(world: World) -
     await world.say("/new")
     await world.say("早")
     await world.wait(60)
-    await world.say(".ai ctx")
+    await world.say(".ai ctx full")
     shown = world.replies[-1].splitlines()
     assert shown[1] == "第 1 次对话已结束：/new"
     assert shown[2] == "第 2 次对话：2026-06-12 09:00 开始（dm），参与：小王；没人说话就在 2026-06-12 09:30 结束"
     await world.say("小暖，在吗", group=GROUP)
-    await world.say(".ai ctx", group=GROUP)
+    await world.say(".ai ctx full", group=GROUP)
     assert "小王 在 2026-06-12 09:02:00 之前不用再叫我" in world.replies[-1]
     await world.wait(60)
-    await world.say(".ai ctx", group=GROUP)
+    await world.say(".ai ctx full", group=GROUP)
     assert "之前不用再叫我" not in world.replies[-1]
 
 

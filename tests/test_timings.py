@@ -16,8 +16,8 @@ TOLD = ("用时", "took")
 
 def times(text: str) -> list[int]:
     """The figures of the line that tells them."""
-    (line,) = [line for line in text.splitlines() if line.startswith(TOLD)]
-    return [int(each) for each in re.findall(r"\d+", line)]
+    told = next(text[text.index(begin) :] for begin in TOLD if begin in text)
+    return [int(each) for each in re.findall(r"\d+", told)]
 
 
 async def test_the_last_turn_is_shown_phase_by_phase(tmp_path: Path) -> None:

@@ -1,11 +1,12 @@
 """`.ai ctx`, `calls`, `tools`, `trace`, `introspect`, `personality`, `feedback` and `refs`: a look inside."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import tzinfo
 from itertools import groupby
 
 from bot.commands.command import Invocation, command
-from bot.commands.prompt_report import ctx_report
+from bot.commands.prompt_report import ctx_report, ctx_summary
 from bot.commands.settings import day_minute, show_or_set
 from bot.core.clock import DAY_MS
 from bot.core.events import Draft
@@ -28,9 +29,13 @@ MOST_MEMORIES_READ = 60
 
 TEXT_CHARS = 40
 
+MODEL_CHARS = 24
+"""Of a model's name where a line has to fit a phone."""
+
 Text = Callable[..., str]
 
-CALLS_SHOWN, MOST_CALLS = 10, 50
+CALLS_SHOWN, MOST_CALLS = 5, 50
+"""What fits a phone, of two lines each, and what one answer holds."""
 
 INTROSPECTION_DAYS = 7
 """How far back introspection looks."""
@@ -113,24 +118,28 @@ def sign_figures(signs: tuple[tuple[str, int], ...]) -> dict[str, object]:
     return {"n": total, "up": up, "down": down, "mean": f"{mean:+.2f}"}
 
 
-@command("ctx", "[PERSON] [QUERY]", who="own", topic="inside", private=True)
+@command("ctx", "[full] [PERSON] [QUERY]", who="own", topic="inside", private=True)
 async def ctx(call: Invocation) -> str | Draft:
-    """The next turn as it would be sent, in parts."""
-    wanted = await _ctx_wanted(call)
+    """The next turn as it would be sent: what it holds, or with `full` word for word."""
+    whole = call.folded[:1] == ("full",)
+    wanted = await _ctx_wanted(
+        replace(call, words=call.words[1:]) if whole else call, ".ai ctx full" if whole else ".ai ctx"
+    )
     if isinstance(wanted, Draft):
         return wanted
     person, query = wanted
     services, now = call.services, call.now
     tz = services.texts.tz_of(call.chat, person)
     plan = await plan_imagined(services.planner, services.texts, call.chat, person, query, now)
-    return ctx_report(await inspect_plan(call.store, services.planner, plan, call.chat.id, now, tz), call.text)
+    seen = await inspect_plan(call.store, services.planner, plan, call.chat.id, now, tz)
+    return ctx_report(seen, call.text) if whole else ctx_summary(seen, call.text)
 
 
-async def _ctx_wanted(call: Invocation) -> tuple[Person, str] | Draft:
+async def _ctx_wanted(call: Invocation, command: str) -> tuple[Person, str] | Draft:
     """Of whom, and what they would say; in a DM only of oneself. A name asks which account is meant."""
     words = call.words
     if words and call.person.is_owner and call.chat.kind == "group":
-        found = await call.one_here(words[0], lambda account: " ".join((".ai ctx", account, *words[1:])))
+        found = await call.one_here(words[0], lambda account: " ".join((command, account, *words[1:])))
         if isinstance(found, Draft):
             return found
         if found is not None:
@@ -171,26 +180,27 @@ def calls_wanted(words: tuple[str, ...]) -> int | None:
 def calls_report(
     made: tuple[RecentCall, ...], sources: tuple[str, ...], tz: tzinfo, currency: str, text: Callable[..., str]
 ) -> str:
-    """What may call in the background (nothing: it is off), then each call, the newest first."""
-    state = text("background_on", sources=", ".join(sources)) if sources else text("background_off")
-    lines = [
-        text(
-            "calls_line",
-            at=f"{local(call.at, tz):%m-%d %H:%M:%S}",
-            cause=call.cause,
-            model=call.model,
-            prompt=call.prompt_tokens,
-            cached=call.cached_tokens,
-            written=call.written_tokens,
-            output=call.output_tokens,
-            thought=call.reasoning_tokens,
-            money=f"{call.money:.5f} {currency}",
-            ms=call.ms,
-            state=call.state,
-        )
-        for call in made
-    ]
-    return "\n".join((text("calls_head", state=state, n=len(made)), *(lines or [text("calls_none")])))
+    """Whether there are calls in the background, then each call, the newest first."""
+    state = text("background_on" if sources else "background_off")
+    lines = [call_line(call, f"{local(call.at, tz):%m-%d %H:%M}", currency, text) for call in made]
+    more = [text("calls_more")] if len(made) == CALLS_SHOWN else []
+    return "\n".join((text("calls_head", state=state, n=len(made)), *(lines or [text("calls_none")]), *more))
+
+
+def call_line(call: RecentCall, at: str, currency: str, text: Text) -> str:
+    """What a call was for, which model took how long, and what it read and wrote at what cost."""
+    return text(
+        "calls_line",
+        at=at,
+        cause=text(f"cause_{call.cause}"),
+        model=clip(call.model, MODEL_CHARS),
+        seconds=f"{call.ms / 1000:.1f}",
+        prompt=call.prompt_tokens,
+        cached=call.cached_tokens,
+        output=call.output_tokens,
+        money=f"{call.money:.5f} {currency}",
+        state="" if call.state == "settled" else text(f"call_{call.state}"),
+    ).strip()
 
 
 @command("tools", "[on | off | reset]", who="anyone", topic="inside", example="off")
@@ -285,26 +295,15 @@ def trace_lines(sent: TurnRequest, currency: str, tz: tzinfo, text: Text) -> str
     """A turn in numbers: where it stands, why it was taken, its calls, and what memory brought to it and why."""
     turn = sent.turn
     lines = [
-        text("trace_head", session=turn.session, epoch=turn.epoch, turn=turn.number, at=clock_label(turn.asked_at, tz)),
-        text("trace_why", why=text(f"why_{turn.why}", name=turn.who), state=turn.state, error=turn.error or "–"),
-        text("trace_mode", mode=turn.mode, why=turn.mode_why or "–", log=turn.epoch_reason, tools=len(sent.tools)),
-    ]
-    lines += [
+        text("trace_head", session=turn.session, turn=turn.number, at=clock_label(turn.asked_at, tz)),
         text(
-            "trace_call",
-            cause=call.cause,
-            model=call.model,
-            prompt=call.prompt_tokens,
-            cached=call.cached_tokens,
-            output=call.output_tokens,
-            money=f"{call.money:.5f} {currency}",
-            ms=call.ms,
-            state=call.state,
-        )
-        for call in sent.calls
+            "trace_why",
+            why=text(f"why_{turn.why}", name=turn.who),
+            state=text(f"turn_{turn.state}"),
+            error=f" ({turn.error})" if turn.error else "",
+        ),
+        text("trace_mode", mode=text(f"mode_said_{turn.mode}"), tools=len(sent.tools)),
     ]
-    lines += [
-        text("trace_brought", way=each.way, ref=each.ref or "–", tokens=each.tokens, why=each.why or "–")
-        for each in sent.brought
-    ]
+    lines += [call_line(call, "", currency, text) for call in sent.calls]
+    lines += [text("trace_brought", ref=each.ref or each.way, tokens=each.tokens) for each in sent.brought]
     return "\n".join(lines)

@@ -13,7 +13,7 @@ from bot.core.people import Chat, Person
 from bot.core.recall import RecallTrace, ScoredHit
 from bot.pipeline.inspection import Inspection
 from bot.prompt.composition import CacheStep, log_tokens
-from bot.text.dates import clock_label
+from bot.text.dates import clock_label, local
 from bot.text.length import estimate_tokens, message_tokens, tools_tokens
 
 UNKNOWN = "–"
@@ -65,6 +65,22 @@ def parts_of(seen: Inspection) -> tuple[PromptPart, ...]:
 def total_tokens(seen: Inspection) -> int:
     """The whole next request, as it would be reserved before the server has counted anything."""
     return sum(item.tokens for item in seen.request)
+
+
+def ctx_summary(seen: Inspection, text: Callable[..., str]) -> str:
+    """How many tokens the next request has and of what, how much of it is as in the last, until when the talk goes on."""
+    lines = [text("ctx_brief", tokens=f"{total_tokens(seen):,}")]
+    lines += [
+        text("ctx_brief_part", title=text(f"ctx_{part.name}", n=part.count), tokens=f"{part.tokens:,}")
+        for part in parts_of(seen)
+        if part.tokens
+    ]
+    if (same := seen.next) is not None:
+        lines.append(text("ctx_brief_same", kept=f"{same.kept_tokens:,}", rate=f"{same.rate:.0%}"))
+    if (session := seen.session.session) is not None:
+        at, ends = (f"{local(moment, seen.tz):%H:%M}" for moment in (session.opened_at, session.close_at))
+        lines.append(text("ctx_brief_ends", at=at, ends=ends))
+    return "\n".join((*lines, text("ctx_brief_whole")))
 
 
 def ctx_report(seen: Inspection, text: Callable[..., str]) -> str:

@@ -57,10 +57,15 @@ async def show_help(call: Invocation) -> str:
     said = next((word for word in call.words if fold(word) not in (".ai", "。ai")), "")
     if not said:
         return _first_help(call)
-    if topic := next((topic for topic in TOPICS if fold(said) in (topic, fold(call.text(f"topic_{topic}")))), None):
+    texts = call.services.texts.messages
+    if topic := next((topic for topic in TOPICS if fold(said) in (topic, *_titles(topic, texts))), None):
         return _topic_help(call, topic)
-    found = find_command(fold(said))
+    found = find_command(fold(said)) or command_called(fold(said), texts)
     return _unknown(call, said) if found is None else _one_help(call, found)
+
+
+def _titles(topic: HelpTopic, texts: Catalogue) -> tuple[str, ...]:
+    return tuple(fold(texts.text(f"topic_{topic}", script)) for script in SCRIPTS)
 
 
 def _first_help(call: Invocation) -> str:
@@ -131,6 +136,7 @@ class CommandRunner:
         name, words = parse_command(event.text)
         call = Invocation(event, chat, person, self._services.texts.script(person), words, self._services, account)
         found = find_command(name) or (settings.key if names_key(name) else None)
+        found = found or command_called(name, self._services.texts.messages)
         text: str | Draft | TurnWanted
         if found is None:
             text = _unknown(call, next(iter(event.text.split()[1:2]), name))
@@ -150,6 +156,12 @@ class CommandRunner:
 def find_command(name: str) -> Command | None:
     """The command that goes by this name; None when none does."""
     return next((command for command in COMMANDS if name == command.name or name in command.aliases), None)
+
+
+def command_called(name: str, texts: Catalogue) -> Command | None:
+    """The command that people of any language call so (提醒, memories); None when none is. The name is folded."""
+    known = ((each, texts.text(f"names_{each.name}", script)) for each in COMMANDS for script in SCRIPTS)
+    return next((each for each, names in known if name in fold(names).split()), None)
 
 
 def parse_command(text: str) -> tuple[str, tuple[str, ...]]:

@@ -282,8 +282,8 @@ async def budget_report(call: Invocation, begun: Mapping[BudgetPeriod, int]) -> 
             key,
             money=_money(used.money, currency),
             limit=free if money is None else _money(money, currency),
-            tokens=used.tokens,
-            token_limit=free if tokens is None else tokens,
+            tokens=f"{used.tokens:,}",
+            token_limit=free if tokens is None else f"{tokens:,}",
             calls=used.calls,
             **more,
         )
@@ -296,7 +296,7 @@ async def budget_report(call: Invocation, begun: Mapping[BudgetPeriod, int]) -> 
         if money is not None or tokens is not None:
             used = await spend(begun[period], in_chat, of_person, period=period)
             lines.append(line("budget_line", used, money, tokens, name=text(key)))
-    reserved = text("budget_reserved", money=_money(day.reserved_money, currency), tokens=day.reserved_tokens)
+    reserved = text("budget_reserved", money=_money(day.reserved_money, currency), tokens=f"{day.reserved_tokens:,}")
     return "\n".join((*lines, reserved))
 
 

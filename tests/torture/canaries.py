@@ -181,7 +181,7 @@ class Field:
                     await self.wait(1)
                 await self.say(spot, QUESTION)
             case "ctx":
-                await self.say(spot, ".ai ctx 大家的暗号是什么")
+                await self.say(spot, ".ai ctx full 大家的暗号是什么")
             case "dialog":
                 await self.say(spot, ".ai dialog")
             case "forget":

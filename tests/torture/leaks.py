@@ -147,7 +147,7 @@ async def same_number(folder: Path, size: Size) -> Found:
 
 COMMANDS = (
     "/ai clear",
-    ".ai ctx",
+    ".ai ctx full",
     ".ai context recent 3",
     ".ai mode called",
     ".ai persona reset",
@@ -231,7 +231,7 @@ async def pretenders(folder: Path, size: Size) -> Found:
         await _owner(world, text)
         able += any(out.text not in (*REFUSALS, "好的") for out in world.talk.said[said:])
     shown = len(world.talk.said)
-    await _owner(world, ".ai ctx")
+    await _owner(world, ".ai ctx full")
     open_ = [out for out in world.talk.said[shown:] if out.external_chat_id == "-1001" and not out.only_for]
     await world.close()
     notes = tuple(done[:5])

@@ -128,7 +128,7 @@ WAYS: Mapping[str, Callable[["Field", "Spot"], Awaitable[None]]] = {
     "refs": asking(".ai refs recent"),
     "full": asking(".ai dialog full"),
     "named": of_somebody(".ai dialog {who}"),
-    "person": of_somebody(".ai ctx {who} 大家的暗号"),
+    "person": of_somebody(".ai ctx full {who} 大家的暗号"),
     "cancel": of_somebody(".ai remind cancel {number}"),
     "export": export,
     "agent": agent,
