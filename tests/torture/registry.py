@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.torture.row import Row
 
-GROUPS = (("D", 27), ("S", 14), ("L", 14), ("X", 28), ("R", 9))
+GROUPS = (("D", 27), ("S", 14), ("L", 14), ("X", 29), ("R", 10))
 """Delivery, storage, the language model, attacks, and what uses things up; how many of each."""
 IDS = tuple(f"{letter}{number}" for letter, count in GROUPS for number in range(1, count + 1))
 FUZZING = tuple(f"F{number}" for number in range(1, 9))

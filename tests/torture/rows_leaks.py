@@ -55,6 +55,13 @@ async def pretending(folder: Path, size: Size) -> Found:
     return await pretenders(folder, size)
 
 
+async def hostile(folder: Path, size: Size) -> Found:
+    """Somebody hostile among honest people."""
+    from tests.torture.social import social
+
+    return await social(folder, size)
+
+
 def none(*names: str) -> tuple[Bound, ...]:
     """None of those."""
     return tuple(Bound(name, "==", 0) for name in names)
@@ -75,7 +82,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         "X5",
         "What one has kept steers answers to others",
-        "50 poisons, 200 questions of others: 0 foreign rows",
+        "50 poisons, 200 questions of others, of words, days and nothing in common, under every ranking: 0 foreign rows",
         "questions",
         200,
         12,
@@ -195,5 +202,18 @@ ROWS: tuple[Row, ...] = (
             "test_shipping.py::test_nothing_is_read_that_may_carry_code",
             "test_logs.py::test_a_secret_never_reaches_the_file",
         ),
+    ),
+    Row(
+        "X29",
+        "Social ways in: links, codes, approvals, names like ids, two of one name",
+        "whoever is hostile has nobody's memory, rank, account or leave to talk; honest links hold",
+        "ways",
+        36,
+        9,
+        9,
+        600.0,
+        none("learnt", "ranks", "joined", "honest refused"),
+        hostile,
+        ("test_social.py::test_three_people_on_two_platforms",),
     ),
 )

@@ -181,6 +181,32 @@ async def growth(folder: Path, size: Size) -> Found:
     )
 
 
+SMALL, LARGE = 1_000, 20_000
+"""Lines of everybody in two installations, in which one person has as many of their own."""
+
+
+async def at_scale(folder: Path, size: Size) -> Found:
+    """Each operation of the growth bench in both: exact counts of statements and of steps over rows, no clock."""
+    from tests.bench.growth import OF_ALL, OPERATIONS, measure
+    from tests.bench.largedb import Size as Laid
+    from tests.bench.largedb import make
+    from tests.metering import Meter
+    from tests.test_growth import MOST, growing
+
+    meter, found = Meter(), []
+    for lines in (SMALL, LARGE):
+        await make(folder / f"{lines}", Laid(lines, lines // 10, lines // 40, 100, 20))
+        with meter.watching():
+            found.append(await measure(folder / f"{lines}", meter, OF_ALL))
+    grown = growing((SMALL, LARGE), found, MOST)
+    turn = found[-1]["message, answered"]
+    return Found(
+        {"operations": len(OPERATIONS) - len(OF_ALL), "grown": len(grown)},
+        {"statements of a message": turn.statements, "steps of a message": turn.steps},
+        tuple(grown[:5]),
+    )
+
+
 ROWS: tuple[Row, ...] = (
     Row(
         "S10",
@@ -250,5 +276,22 @@ ROWS: tuple[Row, ...] = (
             "test_clock.py::test_a_clock_set_back_an_hour_never_runs_backwards_and_is_caught_up",
         ),
         differs="a clock set back is caught up at nine tenths of the pace: 5 s last 5.6, 60 s last 67",
+    ),
+    Row(
+        "R10",
+        "Cost at scale",
+        "20 times as many lines of others: no operation on one thing takes more statements or steps over rows than by "
+        "the power .2",
+        "operations",
+        25,
+        0,
+        25,
+        1_800.0,
+        (Bound("grown", "==", 0), Bound("statements of a message", "<=", 170)),
+        at_scale,
+        (
+            "test_growth.py::test_operations_on_one_thing_cost_the_same_among_eight_times_as_many",
+            "test_growth.py::test_an_export_and_an_erasure_grow_as_what_the_person_said",
+        ),
     ),
 )
