@@ -10,6 +10,7 @@ import pytest
 
 from bot.config.sources import load
 from docs.write import shell_commands
+from tests.bench import first_reply
 from tests.e2e import KEY, PROGRAM, run, running
 from tests.fakes.telegram_shapes import Person
 from tests.source import ROOT
@@ -42,6 +43,11 @@ def test_no_command_of_a_readme_is_tried_by_nobody(name: str) -> None:
     targets = re.findall(r"(?m)^(\w+):", (ROOT / "Makefile").read_text("utf-8"))
     assert {"run", "test"} <= set(targets)
     assert find_spec("tests.bench.start") is not None
+
+
+def test_what_the_way_to_a_first_reply_is_counted_by_stands_in_the_readmes() -> None:
+    assert all({*lines} <= commands(name) for lines in first_reply.PATHS.values() for name in READMES)
+    assert [len(lines) for lines in first_reply.PATHS.values()] == [2, 4, 5]
 
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="an unpacked tree cannot be cloned")
