@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.config.memory import LifeRules
 from bot.core.clock import DAY_MS
 from bot.core.memories import STABILITY_DAYS, Memory
 from bot.core.people import MemoryKind
-from bot.memory.lifecycle import Capacity, count_after, crowded_out, vitality, worn_out
+from bot.memory.lifecycle import count_after, crowded_out, vitality, worn_out
 from tests.tables import all_cases
 
 NOW = 1_781_226_000_000
@@ -136,10 +137,22 @@ def test_of_what_lasts_health_home_and_the_like_go_last() -> None:
     ]
     chatter = [memory("identity", f"外号{number}", days=number, number=100 + number) for number in range(5)]
     birthday = memory("anniversary", "生日是8月15日", days=700, number=9)
-    gone = crowded_out((*old, *chatter, birthday), NOW, Capacity(9, 9, 9, 9, 9, 6))
+    gone = crowded_out((*old, *chatter, birthday), NOW, capacity(9, 9, 9, 9, 9, 6))
     assert [one.id for one in gone] == [104, 103, 102, 101]
     recalled = replace(chatter[4], accessed_at=NOW)
-    assert crowded_out((*chatter[:4], recalled), NOW, Capacity(9, 9, 9, 9, 9, 4)) == (chatter[3],)
+    assert crowded_out((*chatter[:4], recalled), NOW, capacity(9, 9, 9, 9, 9, 4)) == (chatter[3],)
+
+
+def capacity(emotion: int, knowledge: int, event: int, experience: int, total: int, lasting: int) -> LifeRules:
+    """Room for so many."""
+    return LifeRules(
+        max_emotion=emotion,
+        max_knowledge=knowledge,
+        max_event=event,
+        max_experience=experience,
+        max_total=total,
+        max_lasting=lasting,
+    )
 
 
 MEMORIES = st.lists(
@@ -168,7 +181,7 @@ def test_room_is_made_exactly_and_never_by_what_somebody_asked_to_keep(
         )
         for number, (kind, days, how, former, word) in enumerate(rows)
     ]
-    limits = Capacity(each, each, each, each, total, lasting)
+    limits = capacity(each, each, each, each, total, lasting)
     gone = crowded_out(memories, NOW, limits)
     assert not any(one.kept for one in gone)
     numbers = {one.id for one in gone}
@@ -182,7 +195,7 @@ def test_room_is_made_exactly_and_never_by_what_somebody_asked_to_keep(
 
 
 def test_the_old_the_repeated_and_the_disliked_go_first() -> None:
-    room = Capacity(9, 1, 9, 9, 9, 9)
+    room = capacity(9, 1, 9, 9, 9, 9)
     fresh = memory(text="喜欢喝茶", number=1)
     for worse in (
         memory(text="喜欢乌龙", days=80, number=2),
@@ -190,4 +203,4 @@ def test_the_old_the_repeated_and_the_disliked_go_first() -> None:
     ):
         assert crowded_out((fresh, worse), NOW, room) == (worse,)
     twins = (memory(text="住在上海", number=1), memory(text="喜欢喝茶", number=2), memory(text="喜欢喝绿茶", number=3))
-    assert crowded_out(twins, NOW, Capacity(9, 2, 9, 9, 9, 9))[0].id in (2, 3)
+    assert crowded_out(twins, NOW, capacity(9, 2, 9, 9, 9, 9))[0].id in (2, 3)

@@ -4,10 +4,11 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import tzinfo
 from typing import get_args
 
+from bot.config.memory import LifeRules
 from bot.core.clock import DAY_MS, DatedMoment
 from bot.core.inspection import MemoryFault, PlacedMemory, Placement
 from bot.core.memories import (
@@ -56,18 +57,6 @@ OLD_DAYS = 180
 
 HALF_YEAR = 183
 """A day that was read so many days before it was said may be nearer in another year."""
-
-
-@dataclass(frozen=True, slots=True)
-class Capacity:
-    """How many memories one owner has at most: passing ones of each kind, of these together, and what lasts."""
-
-    emotion: int
-    knowledge: int
-    event: int
-    experience: int
-    total: int
-    lasting: int
 
 
 def vitality(memory: Memory, now: int) -> float:
@@ -123,7 +112,7 @@ def worn_out(memories: Iterable[Memory], now: int) -> tuple[Memory, ...]:
     )
 
 
-def crowded_out(memories: Sequence[Memory], now: int, limits: Capacity) -> tuple[Memory, ...]:
+def crowded_out(memories: Sequence[Memory], now: int, rules: LifeRules) -> tuple[Memory, ...]:
     """Which of one owner's memories have no room, the first to go first. What somebody asked to keep takes none.
 
     Of what lasts, health, relations, home and the like go after all the rest.
@@ -134,13 +123,13 @@ def crowded_out(memories: Sequence[Memory], now: int, limits: Capacity) -> tuple
     over = Counter(_room(memory) for memory in passing)
     over.subtract(
         {
-            "emotion": limits.emotion,
-            "knowledge": limits.knowledge,
-            "event": limits.event,
-            "experience": limits.experience,
+            "emotion": rules.max_emotion,
+            "knowledge": rules.max_knowledge,
+            "event": rules.max_event,
+            "experience": rules.max_experience,
         }
     )
-    most, beyond = len(lasting) - limits.lasting, len(passing) - limits.total
+    most, beyond = len(lasting) - rules.max_lasting, len(passing) - rules.max_total
     if max(most, beyond, *over.values()) <= 0:
         return ()
     redundant = _redundancies(memories)

@@ -12,67 +12,32 @@ from bot.language.assertions import VOCABULARY, folded_plain, kin, terms, withou
 from bot.language.sections import holds_one, is_guarded, is_single_valued
 from bot.language.statements import statements_in
 from bot.memory.transcript import DigestLine
-from bot.text.catalogue import LazyPattern
+from bot.text.catalogue import LazyPattern, read_table
 from bot.text.fold import fold
 from bot.text.similarity import PROMISE_STEM, content_terms, content_words
 
 SAME_CORE = 0.82
 """Two statements are about the same thing when they share so much beside denial and end."""
 
-_DENIED = LazyPattern(
-    r"再也不|不再|并不|从不|从来不|不太|没有?(?!错|事|关系|问题|想到|准)|别再|(?<!差)不(?!错|过(?!敏|生日|节|年)|久|同|仅|但|管|断|得不|如|少)"
-    r"|\b(?:(?:do|does|did|is|are|was|were|can|could|has|have|had|will|would)(?: not|n'?t)|cannot|no longer|not|never"
-    r"|any ?more|neither|quit|stopped|gave up|without)\b"
-)
-_OVER = LazyPattern(
-    r"的?(?:计划|安排|约会?|任务)?(?:已经?|都)?被?(?:取消|作废|搞定|办完|做完|完成|结束)掉?了?|不去了|不做了|黄了|泡汤了?"
-    r"|\b(?:(?:has been|have been|is|was|are|were|got|already)\s+)*"
-    r"(?:cancell?ed|called off|done|finished|completed|over)\b"
-    r"|\b(?:finished|completed|cancell?ed)\b"
-)
+_WORDS = read_table("bot.memory", "supersession")
+_DENIED = LazyPattern(_WORDS["denied"])
+_OVER = LazyPattern(_WORDS["over"])
 """A thing that has ended. No word border beside Chinese: `\\b` never matches there (measured in the reference)."""
 
 _FIGURE = LazyPattern(
     r"[0-9]+(?:[.:/][0-9]+)*|(?<![一-鿿])[一二三四五六七八九十百千万两]+(?=[个只岁点号月年日天次公元块斤口条])"
 )
 
-_ONE_OF = tuple(
-    LazyPattern(pattern)
-    for pattern in (
-        r"(?P<whose>.{0,12}?)(?:现在|目前|最近)?(?P<what>(?:居)?住在|搬到了?|搬去了?)(?P<value>.+)",
-        r"(?P<whose>.{0,12}?)(?P<what>生日|电话|手机号?|邮箱|门禁码|密码|车牌|地址|年龄|身高|体重|血型|星座|职业|名字)"
-        r"(?:号码)?(?:现在|其实|应该)?(?:是|为|在|改(?:成|到|为)了?|换成了?|:|：)(?P<value>.+?)了?",
-        r"(?P<whose>.{0,12}?)(?:现在)?(?P<what>在)(?P<value>.{1,12}?)(?:上班|工作|上学|读书)",
-        r"(?P<whose>.{0,12}?)(?:今年)?(?P<value>[0-9]+|[一二三四五六七八九十]+)(?P<what>岁)",
-        r"(?P<whose>.{0,24}?)\b(?P<what>lives?|living|moved)\b(?: now)? (?:in|at|to) (?P<value>.+)",
-        r"(?P<whose>.{0,24}?)\b(?P<what>birthday|phone(?: number)?|e-?mail|password|door code|address|age|job|name)\b"
-        r"(?: (?:is(?: now| actually)?|(?:has )?(?:changed|moved) to)|:)(?: on)? (?P<value>.+)",
-        r"(?P<whose>.{0,24}?)\b(?P<what>works?|working)\b(?: now)? (?:at|for|in) (?P<value>.+)",
-        r"(?P<whose>.{0,24}?)\b(?:is|am|'m|turned) (?P<value>[0-9]+)(?P<what> years? old)?\b",
-        r"(?P<whose>.{0,12}?)(?P<what>[男女]朋友|[男女]友|老[公婆]|丈夫|妻子|太太|未婚[夫妻]|对象|爸爸?|妈妈?|父亲|母亲"
-        r"|老板|上司|导师|班主任|房东|牙医|(?:家庭|主治|心理)?医生|教练|理发师|律师)的?(?:名字)?(?:现在)?"
-        r"(?:改?叫|名叫|(?<=名字)是|是(?=[小阿老][一-鿿]{1,2}$|[一-鿿]{1,3}(?:医生|大夫|老师|教练|律师|先生|女士|总)$))(?P<value>.+)",
-        r"(?P<whose>.{0,12}?)(?P<what>最(?:喜欢|爱)[^是]{1,8}?)(?:现在)?(?:是|变成了?|换成了?)(?P<value>.+)",
-        r"(?P<whose>.{0,24}?)\b(?P<what>girlfriend|boyfriend|wife|husband|partner|fianc[eé]e?|mother|mum|mom|father|dad"
-        r"|boss|manager|landlord|landlady|dentist|doctor|gp|therapist|lawyer|teacher|tutor|coach|hairdresser)"
-        r"(?:'s name is| is (?:now )?(?:called|named)| is(?: now)?(?= (?:dr|mr|mrs|ms|miss|prof)\b))(?: now)?"
-        r" (?P<value>.+)",
-        r"(?P<whose>.{0,24}?)\bfavou?rite (?P<what>[a-z ]{1,20}?) is(?: now)? (?P<value>.+)",
-    )
-)
+_ONE_OF = tuple(map(LazyPattern, _WORDS["one_of"]))
 """What somebody has one of: another value of the same is a correction."""
 
-_BORN = LazyPattern(
-    r"(?P<whose>.{0,12}?)的?(?P<day>[0-9一二三四五六七八九十]+月[0-9一二三四五六七八九十]+[日号]?)(?:是|过)?生日"
-)
+_BORN = LazyPattern(_WORDS["born"])
 """小美5月4日生日, which says the same as 小美生日是5月4日."""
 
-_OWN_THING = LazyPattern(
-    r"(?:my|our) (?P<en>[a-z][a-z ]{1,24}?)(?:['’]s| is| was)\b|我们?家?的(?P<zh>[㐀-鿿]{1,8}?)(?:现在|如今)?(?:是|换成|改成)"
-)
+_OWN_THING = LazyPattern(_WORDS["own_thing"])
 """What a sentence tells the value of: my car is a Corsa, 我的主治医生是刘医生."""
 
-_SUBJECT = LazyPattern(r"^(?:用户|本人|我|他|她|the user|user|i|he|she|they|my|his|her)(?:'s|’s)?(?=[^a-z]|$)[\s的]*")
+_SUBJECT = LazyPattern(_WORDS["subject"])
 
 
 Conflict = Literal["", "value", "figure", "status"]

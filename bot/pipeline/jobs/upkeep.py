@@ -11,7 +11,7 @@ from bot.core.people import Person, Script
 from bot.core.ports import Clock, Log
 from bot.memory.dialogue import plan_rolls, rollup_text
 from bot.memory.grounding import RewriteVerdict, grounded, parse_verdict
-from bot.memory.lifecycle import Capacity, count_after, crowded_out, reread, used_at, worn_out
+from bot.memory.lifecycle import count_after, crowded_out, reread, used_at, worn_out
 from bot.memory.transcript import TalkScope
 from bot.pipeline.calls import BackgroundGate, BackgroundWriter, WritingTask
 from bot.pipeline.concurrency import TextThread
@@ -107,17 +107,9 @@ class MemoryAging:
     def _upkeep(self, known: tuple[tuple[Memory, int], ...], now: int) -> UpkeepPlan:
         """What becomes of one owner's memories; each comes with when its count was last looked at."""
         rules = self._current.settings.memory.life
-        limits = Capacity(
-            rules.max_emotion,
-            rules.max_knowledge,
-            rules.max_event,
-            rules.max_experience,
-            rules.max_total,
-            rules.max_lasting,
-        )
         memories = [memory for memory, _ in known]
         worn = {memory.id for memory in worn_out(memories, now)}
-        crowded = crowded_out([memory for memory in memories if memory.id not in worn], now, limits)
+        crowded = crowded_out([memory for memory in memories if memory.id not in worn], now, rules)
         archived = worn.union(memory.id for memory in crowded)
         counts = [
             (memory.id, count_after(memory.importance, used_at(memory), since, now, rules.interval_hours * HOUR_MS))
