@@ -1,7 +1,6 @@
 """Servers of outside tools for tests: programs that this process starts, in a World that has them configured."""
 
 import json
-import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -56,9 +55,28 @@ def program(folder: Path, **rules: object) -> dict[str, object]:
     return {"command": sys.executable, "args": ["-P", PROGRAM, str(folder)], "timeout_seconds": 60, **rules}
 
 
-def broken(way: str, **rules: object) -> dict[str, object]:
-    """The table of a server that fails in that way."""
-    return {"command": sys.executable, "args": ["-S", "-P", BROKEN, way], "timeout_seconds": 60, **rules}
+def broken(folder: Path, **rules: object) -> dict[str, object]:
+    """The table of a server that fails as `fail` says."""
+    folder.mkdir(parents=True, exist_ok=True)
+    return {"command": sys.executable, "args": ["-S", "-P", BROKEN, str(folder)], "timeout_seconds": 60, **rules}
+
+
+def fail(folder: Path, way: str) -> None:
+    """From now on it fails in that way."""
+    (folder / "way").write_text(way, "utf-8")
+
+
+def alive(folder: Path) -> list[int]:
+    """The processes that it started and that still run."""
+    numbers = [int(line) for line in (folder / "pids").read_text("utf-8").split()]
+    return [number for number in numbers if Path(f"/proc/{number}").exists() and not _is_dead(number)]
+
+
+def _is_dead(number: int) -> bool:
+    try:
+        return Path(f"/proc/{number}/stat").read_text("utf-8").rpartition(")")[2].split()[0] in "ZX"
+    except OSError:
+        return True
 
 
 def behave(folder: Path, **rules: object) -> None:
@@ -80,9 +98,9 @@ def settings(servers: Mapping[str, Mapping[str, object]], **tables: object) -> S
 
 async def approve(world: World, name: str) -> str:
     """The owner looks at a server and approves it; what they were shown."""
+    before = len(world.talk.said)
     await world.say(f".ai mcp {name}")
-    shown = world.replies[-1]
-    found = re.search(r"\.ai mcp approve (\S+) ([0-9a-f]+)", shown)
-    assert found, shown
-    await world.say(found[0])
-    return shown
+    shown = world.talk.said[before:]
+    (button,) = shown[-1].buttons
+    await world.say(button.text)
+    return "\n".join(out.text for out in shown)

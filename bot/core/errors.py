@@ -21,7 +21,7 @@ from typing import Literal
 SendFate = Literal["wait", "later", "unknown", "never", "shut", "gone", "muted"]
 ModelFault = Literal["unreachable", "refused", "busy", "timeout", "invalid", "cut", "filtered", "overflow", "late"]
 
-OutsideFault = Literal["absent", "waiting", "timeout", "lost", "flood", "unreadable", "refused", "changed"]
+OutsideFault = Literal["absent", "away", "timeout", "lost", "flood", "unreadable", "refused", "changed"]
 
 LONGEST_WAIT_MS = 86_400_000
 """The longest that a platform is believed when it names a wait: a senseless number must not silence a chat for good."""
@@ -123,7 +123,7 @@ class PlatformError(NuanError):
 class OutsideError(NuanError):
     """A server outside of nuan gave nothing usable; `detail` is for the log, `said` only with `log.text`.
 
-    absent: it cannot be started or reached; waiting: it was tried a moment ago; timeout; lost: the connection broke under
+    absent: it cannot be started or reached; away: it could not a moment ago; timeout; lost: the connection broke under
     the call; flood: it sent too much; unreadable: its answer is none; refused: it answered with an error; changed: it offers
     that otherwise now.
     """

@@ -4,6 +4,7 @@ approved of them."""
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from bot.config.mcp import OutsideServer
@@ -108,7 +109,7 @@ class Server:
         self._used_at = self._clock.now()
         if self._owner is None or self._owner.done() or self._leave.is_set():
             if self._clock.now() < self._next_try:
-                raise OutsideError("waiting", self.problem)
+                raise OutsideError("away", self.problem)
             await self.close()
             self._leave = asyncio.Event()
             self._ready = asyncio.get_running_loop().create_future()
@@ -122,14 +123,19 @@ class Server:
 
     async def _own(self, ready: "asyncio.Future[Connection]", leave: asyncio.Event) -> None:
         """Open, list, wait until it is to be left or the server is gone, close."""
+        await asyncio.to_thread(import_module, "bot.mcp.client")  # a second in which other chats go on
         from bot.mcp.client import connected
 
         opened = False
+        start = asyncio.timeout(START_S)
+        leaving = asyncio.ensure_future(leave.wait())
+        # Whoever leaves a server that is still being opened does not wait for that.
+        leaving.add_done_callback(lambda _: None if opened or not start.when() else start.reschedule(0))
         try:
-            async with asyncio.timeout(START_S) as start, connected(self.name, self.rules) as connection:
+            async with start, connected(self.name, self.rules) as connection:
                 self._offers = await connection.offers()
-                start.reschedule(None)
                 opened, self.problem, self._tries = True, "", 0
+                start.reschedule(None)
                 self._listed_at = self._clock.now()
                 self._log.info("mcp_opened", server=self.name, offers=len(self._offers))
                 if not ready.done():
@@ -143,6 +149,8 @@ class Server:
         except Exception as error:  # noqa: BLE001 - whatever a library raises on a connection is that server's trouble alone
             self._failed(ready, _told(error), quiet=opened)
         finally:
+            opened = True
+            leaving.cancel()
             leave.set()
             self._log.info("mcp_closed", server=self.name)
 
@@ -168,6 +176,8 @@ class Server:
         """It could not be opened: nobody tries again before the wait is over."""
         if quiet:
             return
+        if error.fault == "lost":  # while it was being opened nothing was called
+            error = OutsideError("absent", error.detail, error.said)
         wait = min(FIRST_WAIT_MS * 2**self._tries, LONGEST_WAIT_MS)
         self._tries, self._next_try = self._tries + 1, self._clock.now() + wait
         self.problem = f"{error.fault} {error.detail}".strip()

@@ -85,6 +85,7 @@ def make() -> Server[Any]:
                 text = ",".join(sorted(os.environ))
             case "fail":
                 text, wrong = "磁盘满了", True
+        text = rules().get("results", {}).get(params.name, text)
         return types.CallToolResult(content=[types.TextContent(text=text)], is_error=wrong)
 
     async def resources(_context: Any, _params: Any) -> types.ListResourcesResult:
