@@ -38,7 +38,10 @@ def tools() -> list[dict[str, Any]]:
     """What it offers."""
     schema = {"type": "object", "properties": {"text": {"type": "string"}}}
     about = "Says something else" if changes else "Says it again"
+    count = FOLDER / "count"
+    more = int(count.read_text("utf-8")) if count.exists() else 0
     return [
+        *({"name": f"tool{number}", "description": f"Tool {number}", "inputSchema": schema} for number in range(more)),
         {"name": "echo", "description": about, "inputSchema": schema, "annotations": {"readOnlyHint": True}},
         {"name": "put", "description": "Puts it there", "inputSchema": schema},
     ]
