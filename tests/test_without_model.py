@@ -1,5 +1,7 @@
 """What somebody can do who has connected no model: lists, reminders in their own words, names."""
 
+import pytest
+
 from bot.core.files import PromptFiles
 from bot.model.offline import OfflineModel
 from bot.text.catalogue import catalogue
@@ -43,6 +45,39 @@ async def test_somebody_without_a_model_moves_and_cancels_reminders_in_their_own
     ):
         await world.say(line)
         assert answer in world.replies[-1], line
+
+
+async def test_what_was_just_set_is_cancelled_by_a_word_and_any_by_its_number(world: World) -> None:
+    await answers_offline(world)
+    for line, answer in (
+        ("明天下午三点提醒我看牙医", "⏰1"),
+        ("取消", "取消了：⏰1 看牙医"),
+        ("remind me tomorrow at 9pm to sleep", "⏰2"),
+        ("cancel that", "Cancelled: ⏰2 sleep"),
+        ("明天下午三点提醒我看牙医", "⏰3"),
+        ("⏰3取消", "取消了：⏰3 看牙医"),
+    ):
+        await world.say(line)
+        assert answer in world.replies[-1], line
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("help", ".ai remind — "),
+        ("帮助", ".ai remind — "),
+        ("？", ".ai remind — "),
+        ("show me my data", ".ai mem"),
+        ("delete everything you know about me", ".ai forget me"),
+        ("忘掉关于我的一切", ".ai forget me"),
+    ],
+)
+async def test_plain_words_lead_to_help_and_to_being_forgotten(world: World, line: str, answer: str) -> None:
+    await answers_offline(world)
+    await world.say("记住我怕狗")
+    await world.say(line)
+    assert answer in world.replies[-1] or "#1" in world.replies[-1]
+    assert "forget me" not in answer or "forget me" in world.replies[-1]
 
 
 async def test_a_name_alone_gets_its_receipt_alone(world: World) -> None:

@@ -24,7 +24,7 @@ from dotenv.parser import parse_stream
 from pydantic import ValidationError
 
 from bot.cli.installation import ConfigSource
-from bot.cli.terminal import system_language
+from bot.cli.terminal import program_name, system_language
 from bot.config.base import is_loopback
 from bot.config.models import ModelServer
 from bot.config.settings import Settings
@@ -448,9 +448,9 @@ def write_configuration(
         console.say(text("init_trying"))
         works = try_out()
     where = "" if path == Path("nuan.toml") else f" --config {shlex.quote(str(path))}"
-    console.say(text("init_next", command=f"nuan chat{where}"))
+    console.say(text("init_next", command=f"{program_name()} chat{where}"))
     if has_platform:
-        console.say(text("init_next_run", command=f"nuan run{where}"))
+        console.say(text("init_next_run", command=f"{program_name()} run{where}"))
     if code is not None:
         console.say(text("init_owner_code", code=code()))
     return works

@@ -55,7 +55,7 @@ async def show_help(call: Invocation) -> str:
     if not here.allowed and not call.person.is_owner:
         return call.text("help_stranger")
     said = next((word for word in call.words if fold(word) not in (".ai", "。ai")), "")
-    if not said:
+    if fold(said) in ("", "all", "全部", "所有"):
         return _first_help(call)
     texts = call.services.texts.messages
     if topic := next((topic for topic in TOPICS if fold(said) in (topic, *_titles(topic, texts))), None):

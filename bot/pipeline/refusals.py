@@ -15,6 +15,7 @@ from bot.core.ports import Clock, Log
 from bot.core.sessions import Occasion
 from bot.core.speaking import UNCALLED, AnswerLimits
 from bot.pipeline.configuration import Current
+from bot.pipeline.ingest import OWN_PLATFORMS
 from bot.store.events import WaitingChat
 from bot.store.store import Store
 from bot.text.clean import beside_id
@@ -210,10 +211,12 @@ class BudgetRefusal:
     async def unanswered(self, chat_id: int, person: Person, error: ModelError) -> tuple[str, bool]:
         """What is said when no model answered, and whether that tells of an outage, which is told once.
 
-        Nothing is said in a chat that was told just now. What is wrong with this one message is always told.
+        Nothing is said in a chat that was told just now, but to whoever sits at the machine. What is wrong with this one
+        message is always told.
         """
-        outage = error.fault not in OF_MESSAGE
-        if outage and await self._store.turns.sorry(chat_id, self._clock.now() - OUTAGE_MS):
+        outage, chat = error.fault not in OF_MESSAGE, await self._store.people.chat(chat_id)
+        alone = chat.platform in OWN_PLATFORMS and chat.kind == "dm"
+        if outage and not alone and await self._store.turns.sorry(chat_id, self._clock.now() - OUTAGE_MS):
             return "", False
         return self._current.words.tell(person, f"model_failed_{error.fault}"), outage
 

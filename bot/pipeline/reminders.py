@@ -13,13 +13,13 @@ from bot.core.people import Chat, Person, Script
 from bot.core.ports import Clock, Log
 from bot.language.reminders.multiple_requests import reminder_wishes
 from bot.language.reminders.requests import (
+    Change,
     ReminderWish,
     TimeReply,
-    called_off,
+    change_wish,
     hinted,
     hinted_wish,
     is_getting_up,
-    put_off,
     retime_wish,
     task_of,
     time_reply,
@@ -56,6 +56,7 @@ from bot.speaking.reminders import (
 )
 from bot.store.reminders import ReminderAnswer, Reminders
 from bot.store.store import Store
+from bot.text.codes import number_mark
 from bot.text.dates import local
 from bot.text.fold import fold, script_of
 
@@ -474,15 +475,13 @@ class ReminderService:
         """把开会改到9点, 改成9点 a few lines after one was set, or 取消开会, without a model: done, or told that it is not."""
         if self._current.value.judges or event.why == "window":
             return False
-        wish, names = retime_wish(event.text, self._names), self._names
-        later, off = put_off(event.text, names) if wish is None else "", called_off(event.text, names)
-        mine = await self.mine(at) if wish or later or off else ()
-        if off and reminders_meant(off, mine, off):
-            text, ends = self._cancelling(at, off, mine)
-            return await self._store.say(self._answer(at, lambda _: text), at.person.id, at.now, ends=ends)
+        wish = retime_wish(event.text, self._names)
+        change = change_wish(event.text, self._names) if wish is None else None
+        mine = await self.mine(at) if wish or change else ()
+        if change is not None:
+            return await self._changed(at, *change, mine)
         if wish is None:
-            asked = reminders_meant(later, mine, later) if later else ()
-            return bool(asked) and await self._unmoved(at, asked)
+            return False
         what, reply = wish
         found = reminders_meant(what, mine, what) if what else just_set(mine, at.chat.id, at.now - JUST_MS)
         if not found or (not what and await self._store.kept_since(found[0])):
@@ -491,6 +490,21 @@ class ReminderService:
         one = IncompleteReminder(found[0].text, (said,), False, False, at.now, at.event_id, numbers=(found[0].id,))
         moved = await self._moved(at, one, replace(reply, corrects=True)) if len(found) == 1 else None
         return await self._unmoved(at, found) if moved is None else moved
+
+    async def _changed(self, at: ReminderRequest, change: Change, named: str, mine: tuple[Reminder, ...]) -> bool:
+        """End what is called off, by its name or as it was set last; of what is put off it is told that it was not."""
+        if change == "back":
+            found = just_set(mine, at.chat.id, at.now - JUST_MS)
+            found = () if found and await self._store.kept_since(found[0]) else found
+        else:
+            found = reminders_meant(named, mine, named)
+        if not found:
+            return False
+        if change == "later":
+            return await self._unmoved(at, found)
+        several = " ".join(number_mark("reminder", each.id) for each in found) if change == "back" else named
+        text, ends = self._cancelling(at, several, mine)
+        return await self._store.say(self._answer(at, lambda _: text), at.person.id, at.now, ends=ends)
 
     async def _unmoved(self, at: ReminderRequest, found: tuple[Reminder, ...]) -> bool:
         text = self._text(at.script, "remind_unmoved", list=named_reminders(self._words, at, found), id=found[0].id)

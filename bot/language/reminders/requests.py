@@ -104,7 +104,13 @@ _WHENEVER = LazyPattern(rf"\s*(?:{ANY['whenever']})(?:吧|啦|[。.!！~\s])*")
 _AGREE = LazyPattern(rf"(?:{ANY['agree']})(?:[的呀啊哦呢吧啦好要对行嗯]|谢谢|please|thanks|thx|do|[,，。.!！~\s])*")
 _CORRECTS = LazyPattern(CORRECTING)
 _FIRST = LazyPattern(rf"^(?:[\s,，.。]*(?:{CORRECTING}))+")
-_RETIMES, _PUTS_OFF, _CALLS_OFF = (LazyPattern(ANY[name]) for name in ("retimes", "puts_off", "calls_off"))
+_RETIMES = LazyPattern(ANY["retimes"])
+Change = Literal["later", "off", "back"]
+_CHANGES: dict[Change, LazyPattern] = {
+    "later": LazyPattern(ANY["puts_off"]),
+    "off": LazyPattern(ANY["calls_off"]),
+    "back": LazyPattern(ANY["takes_back"]),
+}
 _FILL_ANSWER = LazyPattern(f"{CORRECTING}|{ANY['fill_answer']}")
 
 
@@ -572,20 +578,14 @@ def retime_wish(text: str, names: tuple[str, ...] = ()) -> tuple[str, TimeReply]
     return (what.strip(), then) if then is not None else None
 
 
-def put_off(text: str, names: tuple[str, ...] = ()) -> str:
-    """What a message wants later, or not for a while, without naming a moment; "" for anything else."""
-    return _named_in(_PUTS_OFF, text, names)
-
-
-def called_off(text: str, names: tuple[str, ...] = ()) -> str:
-    """What a message calls off, of which there may be a reminder; "" for anything else."""
-    return _named_in(_CALLS_OFF, text, names)
-
-
-def _named_in(pattern: LazyPattern, text: str, names: tuple[str, ...]) -> str:
-    """What a whole short message of that form names."""
-    found = pattern.fullmatch(fold(unaddressed(text, names)).strip(" 。.!！~")) if len(text) <= ANSWER_CHARS else None
-    return next((one for one in found.groups() if one), "").strip() if found else ""
+def change_wish(text: str, names: tuple[str, ...] = ()) -> tuple[Change, str] | None:
+    """What a short message wants of a reminder that is set, and how it names it: later, without a moment; off; or `back`,
+    that which was set just before. None for anything else."""
+    said = fold(unaddressed(text, names)).strip(" 。.!！~") if len(text) <= ANSWER_CHARS else ""
+    for change, pattern in _CHANGES.items():
+        if found := pattern.fullmatch(said):
+            return change, next((one for one in found.groups() if one), "").strip()
+    return None
 
 
 def _plain(folded: str, parts: TimeParts) -> bool:

@@ -100,16 +100,31 @@ _REMINDERS_ASKED = LazyPattern(
 _MEMORIES_ASKED = LazyPattern(
     r"(?:记得|记住|记着|知道|了解|记了)了?(?:关于|些?)?(?:我|咱)?的?(?:些|哪些|什么|多少|哪几)(?:事情?|东西)?[了吗呢呀啊?\s]*\Z|\A你?(?:都|还)*(?:记得|认得|认识|知道)我(?:是谁)?[吗么不?\s]+\Z"
     r"|\bwhat (?:do|did|have) you (?:know|remember|remembered|have|keep|kept|got)(?: stored| noted)? (?:about|on|of) me\b|\bdo you (?:still )?remember me\b"
+    r"|\A(?:show|list) (?:me )?(?:all )?(?:my|the) (?:data|memories)\W*\Z"
+)
+_HELP_ASKED = LazyPattern(
+    r"\A(?:help(?: me)?|menu|commands?|帮助|帮忙|菜单|命令|指令|怎么用|你会(?:做)?(?:什么|啥)|你能(?:做|干)(?:什么|啥)|what can you do|[?？]+)[\s?!？！。.吗呢呀]*\Z"
+)
+_ALL_OF_ME = LazyPattern(
+    r"\A(?:请|帮我|把)*(?:忘掉|忘记|删掉|删除|清空|清除)(?:你记得的?)?(?:所有|全部|一切)?(?:关于|有关)我的(?:一切|全部|所有|所有事情?|所有记忆|全部记忆|所有资料|数据|资料)[吧。!！\s]*\Z"
+    r"|\A(?:please )?(?:delete|erase|forget|remove|wipe) (?:everything|all)(?: of it)?(?: that)?(?: you (?:know|remember|have|keep))?(?: about| of| on) me\W*\Z|\A(?:please )?(?:delete|erase) (?:all )?my (?:data|account)\W*\Z"
 )
 _ADDRESSED = LazyPattern(r"\A\S{1,20}?[,，]\s*")
 
 
 def list_asked(text: str) -> str:
-    """The command that shows what a message asks to see, all reminders or all memories; "" for every other message."""
+    """The command for what a message asks: to see all reminders, all memories or the help, or to forget all of its
+    writer; "" for every other message."""
     said = fold(text).strip()
     if said.startswith((".", "/", "。")):
         return ""
-    for question, command in ((_REMINDERS_ASKED, ".ai remind list"), (_MEMORIES_ASKED, ".ai mem")):
+    questions = (
+        (_REMINDERS_ASKED, ".ai remind list"),
+        (_MEMORIES_ASKED, ".ai mem"),
+        (_HELP_ASKED, ".ai help"),
+        (_ALL_OF_ME, ".ai forget me"),
+    )
+    for question, command in questions:
         if question.search(said) or question.search(_ADDRESSED.sub("", said)):
             return command
     return ""
