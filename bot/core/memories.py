@@ -99,7 +99,7 @@ FEEDBACK_WINDOW_MS = 30_000
 
 LATE_SIGNALS: frozenset[Signal] = frozenset(("thanks", "correction"))
 LATE_SIGNAL_MS = 600_000
-"""These count some minutes later, too, while nuan has said nothing else: they are about what she said last."""
+"""These count some minutes later, too, while nuan has said nothing else: they are about what it said last."""
 
 MOST_CREDITED, MOST_PER_DAY = 3, 3
 """Memories that one reply's signs count for, and replies of a day that count for one (seed Warm Boot, W14)."""

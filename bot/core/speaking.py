@@ -44,7 +44,7 @@ UNCALLED: tuple[Why, ...] = ("window", *UNASKED)
 """Where nobody waits for a word: the model may pass it over, and nobody is told when it fails."""
 
 GroupMode = Literal["window", "called", "join"]
-"""How nuan speaks in a group: calls and follow-ups; calls alone; the first, and she may enter a talk by herself."""
+"""How nuan speaks in a group: calls and follow-ups; calls alone; the first, and it may enter a talk by itself."""
 
 Action = Literal["now", "follow", "listen"]
 BusyPolicy = Literal["collect", "interrupt", "queue"]
@@ -84,7 +84,7 @@ HEARTBEAT = "heartbeat"
 """Why a turn is taken though nobody wrote; also what its event, its calls and their limit are named."""
 
 ReasonFrame = Literal["spoke", "still", "waits"]
-"""She spoke; she stayed silent; she waits."""
+"""nuan spoke; stayed silent; waits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,9 +221,9 @@ class GroupLine:
 
 @dataclass(frozen=True, slots=True)
 class PastEntry:
-    """An earlier time that nuan was asked whether to enter, at `at`, ms. `said` that she did, `answered` by people.
+    """An earlier time that nuan was asked whether to enter, at `at`, ms. `said` that it did, `answered` by people.
 
-    `counts`: it says something about whether she is welcome; one that somebody's line overtook does not.
+    `counts`: it says something about whether nuan is welcome; one that somebody's line overtook does not.
     """
 
     at: int
@@ -236,8 +236,8 @@ class PastEntry:
 class GroupTalk:
     """A group as it stands: its newest lines in order, and nuan's part in it; all times in ms.
 
-    `spoke_id` and `spoke_at` are her last line (0: none that is known), `seen` the newest event at which she was asked
-    whether to enter. `waiting`: somebody waits for an answer here; `hushed`: somebody told her to be quiet.
+    `spoke_id` and `spoke_at` are nuan's last line (0: none that is known), `seen` the newest event at which it was asked
+    whether to enter. `waiting`: somebody waits for an answer here; `hushed`: somebody told it to be quiet.
     """
 
     lines: tuple[GroupLine, ...]
@@ -267,8 +267,8 @@ class SilentChat:
     """A DM in which nuan may write first, as far as access goes; all times in ms.
 
     `last_at` is when either side last said something there, `tried_at` when nuan was last asked to write first (0:
-    never). `said` are the times of her last first messages; `ignored` of them came after the person's last message, at
-    `heard_at`, as did the `skips`, where she was asked and had nothing to say. `matters` are moments from then on that
+    never). `said` are the times of its last first messages; `ignored` of them came after the person's last message, at
+    `heard_at`, as did the `skips`, where it was asked and had nothing to say. `matters` are moments from then on that
     something is dated to, `yearly` such of any year whose day comes back.
     """
 

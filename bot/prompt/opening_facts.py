@@ -17,7 +17,7 @@ from bot.text.fold import fold
 from bot.text.similarity import content_words, words_weight
 
 OpeningSectionName = Literal["who", "about", "ahead", "moods", "events", "talks"]
-"""The parts of a warm boot: who nuan is, what she knows of people, what comes and is to be done, how they felt, what
+"""The parts of a warm boot: who nuan is, what it knows of people, what comes and is to be done, how they felt, what
 happened, what was talked about. Templates know them by these names."""
 
 OVER_DAYS = 7

@@ -40,7 +40,7 @@ RULES = ("ai-system.txt", "full.txt", "group.txt", "light.txt")
 """What every persona is told: always, in a full log, in groups, and in small talk; each has twins (full.en.txt)."""
 
 FIRST = "HEARTBEAT.md"
-"""When nuan may write first; it would only cost tokens where she never does."""
+"""When nuan may write first; it would only cost tokens where it never does."""
 
 PACED = "PACED.md"
 """How a reply is written that goes out as several messages; where it is, the persona wants that."""

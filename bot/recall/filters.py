@@ -22,7 +22,7 @@ NEAR = 2
 """So many lines before and after it a person may have said the same."""
 
 QUOTED = 5
-"""Characters of what a person told that are known again in a line of nuan's: she tells it back."""
+"""Characters of what a person told that are known again in a line of nuan's, which tells it back."""
 
 COVERS = 0.6
 """What holds this share of what another has of the question stands for it: a memory for its line."""

@@ -42,7 +42,7 @@ _GREETINGS = re.compile(rf"(?:{_ANY['greetings_zh']}|(?:{_ANY['greetings_en']})(
 """Words that may stand before a name that calls, folded."""
 
 _ENDINGS = re.compile(r"(?:[呀啊呢哦喔哈嘛啦哟唷诶欸噢酱]|(?<![a-z0-9])(?:please|pls|plz|thanks|thx))$")
-"""What may follow a name at the end, folded. 吗 and 吧 are missing: 你认识小暖吗 is talk about her."""
+"""What may follow a name at the end, folded. 吗 and 吧 are missing: 你认识小暖吗 is talk about nuan."""
 
 _DESCRIBES = ("的", "地")
 """A name before these describes something: 暖暖的被子."""
@@ -67,14 +67,14 @@ _PREFIX = 3
 def decide(situation: Situation, settings: Settings) -> Decision:
     """The decision for one message. `due_at` of an answer is ms, 0 when nuan only listens.
 
-    What nuan answers renews the person's window; a dot-command and what she only hears leave it as it was. What is
+    What nuan answers renews the person's window; a dot-command and what it only hears leave it as it was. What is
     addressed to someone else is never taken for a follow-up or a memory command, forwarded text never for a command.
     A stranger gets a pairing code in a DM and nothing in a group, but for what everyone is answered. Of what comes late
     the young part is answered in one turn, after a moment in which the rest arrives; what needs no model is answered
     at any age. A command to stop counts where any other word would call, or be a follow-up; it renews no window.
     Another bot is answered where it mentions nuan in a group, in time, and not for ever. In the mode called nothing is
     a follow-up; in the mode join a pause after what nobody is called by may be entered. Where nuan is switched off who
-    tells her to keep or forget something learns that.
+    tells it to keep or forget something learns that.
     """
     speak, age, decision = settings.speak, situation.age_ms, _in_time(situation, settings)
     at_any_age = situation.greets or decision.why in ("pair", "closed", "off")
@@ -168,12 +168,12 @@ def _now(seen: Situation, why: Why, settings: Settings) -> Decision:
 
 
 def _closed(seen: Situation, why: Why) -> Decision:
-    """Where nuan does not talk only what is awaited is answered: that she does not."""
+    """Where nuan does not talk only what is awaited is answered: that it does not."""
     return Decision("now", "closed", seen.at, seen.window_until) if seen.awaited else _listen(seen, why)
 
 
 def _off(seen: Situation, settings: Settings) -> Decision:
-    """Where nuan is switched off a wish to her memory is not passed over: she says that it is not carried out."""
+    """Where nuan is switched off a wish to its memory is not passed over: it says that none is carried out."""
     wish = seen.is_memory_command and not seen.forwarded and not seen.muted and _call(seen, settings) is not None
     return Decision("now", "off", seen.at, seen.window_until) if wish else _closed(seen, "off")
 

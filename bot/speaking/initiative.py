@@ -36,7 +36,7 @@ MOST_DOUBLINGS = 20
 
 
 def heartbeat_due(silence: SilentChat, rules: HeartbeatRules, tz: tzinfo, not_before: int = 0) -> int | None:
-    """The first moment, ms, from `not_before` on at which nuan may write; None when she waits for the person.
+    """The first moment, ms, from `not_before` on at which nuan may write; None when it waits for the person.
 
     Never in the quiet hours of the zone, never more than `rules.per_day` on one of its days. Each try, whatever came
     of it, and each line begins the silence anew; a skip doubles it. A day that something is dated to is not waited
@@ -109,7 +109,7 @@ def is_skip_word(text: str) -> bool:
 def manners_verdict(talk: GroupTalk, rules: JoinRules, window_ms: int, tz: tzinfo, now: int) -> JoinVerdict | None:
     """What manners say, without regard to what is talked about; None when nuan may enter.
 
-    Never before a pause, at night, over the cap, while somebody waits for her or wanted silence, between two people
+    Never before a pause, at night, over the cap, while somebody waits for it or wanted silence, between two people
     who reply to each other, on what is forwarded, a bot's or for somebody else, or twice on the same lines.
     """
     newest = talk.lines[-1] if talk.lines else None

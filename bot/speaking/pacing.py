@@ -236,7 +236,7 @@ def with_deadline(decision: Decision, seen: Situation, waiting: PendingMessages,
     if decision.action == "follow" and not (pauses and waiting.calls):
         due = max(seen.at, min(due, since + FOLLOW_MOST_MS))
     elif pauses and (not seen.whole or waiting.since or seen.at - min(waiting.last, waiting.seen) < TOGETHER_MS):
-        # Also what follows a call that still waits: 小暖 and, in a line of its own, what she is called for.
+        # Also what follows a call that still waits: 小暖 and, in a line of its own, what it is called for.
         due = max(seen.at, min(seen.at + rules.debounce_ms, since + DEBOUNCE_MOST_MS))
         rush = replace(rush, joins=True)
     rush = _rush(rush, seen.at, waiting) if rules.gathers else PacedDecision(rush.decision, joins=rush.joins)

@@ -322,7 +322,7 @@ def _void(tx: Tx, chat_id: int | None, why: str, outcome: str, at: int) -> None:
 def silent_chat_of(tx: Tx, chat_id: int, platforms: frozenset[str]) -> SilentChat | None:
     """The silence of a chat; None where nuan never writes first.
 
-    That is in groups, with people who are not allowed or never talked with nuan here, where she was told to be quiet,
+    That is in groups, with people who are not allowed or never talked with nuan here, where it was told to be quiet,
     where nothing can be sent to, and in all DMs of a person but the one they were last seen in.
     """
     row = tx.one(WHO, chat_id)

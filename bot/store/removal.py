@@ -199,7 +199,7 @@ def _lines_and_logs(tx: Tx, memory: Memory, lines: EchoIndex, logs: EchoIndex) -
 
 
 def replies_to(tx: Tx, text: str | None, hidden: set[int], stale: set[int]) -> set[int]:
-    """What nuan said to those messages, and of the rest that she said knowing it whatever touches on it.
+    """What nuan said to those messages, and of the rest that it said knowing it whatever touches on it.
 
     Without a text (nobody knows any more what it said before an edit) that is all.
     """

@@ -376,7 +376,7 @@ IS_LIVING = """kind IN ('knowledge', 'experience') AND slot NOT IN ('address', '
 LAST_TALKED = """SELECT max(CASE open_reason WHEN 'import' THEN last_at ELSE (SELECT max(asked_at) FROM turn
     WHERE session_id = session.id AND state = 'said' AND why <> 'heartbeat') END) FROM (SELECT id, last_at, open_reason
     FROM session WHERE chat_id IN ({}) ORDER BY last_at DESC LIMIT 64) AS session"""
-"""When somebody was answered last; that nuan wrote first is no talk, and she does so at most fifty times in a row."""
+"""When somebody was answered last; that nuan wrote first is no talk, and it does so at most fifty times in a row."""
 LAST_TALK = LAST_TALKED.format(":chat")
 LAST_OWN_TALK = LAST_TALKED.format("""SELECT chat.id FROM member JOIN chat ON chat.id = member.chat_id AND chat.kind =
     'dm' WHERE member.person_id = :p0""")

@@ -42,7 +42,7 @@ PACED_TURNS = (
 
 
 def arm_join(tx: Tx, chat_id: int, at: int) -> bool:
-    """Look at that chat at `at`, ms (0: never), unless she is to be quiet there; True when no look was as near."""
+    """Look at that chat at `at`, ms (0: never), unless nuan is to be quiet there; True when no look was as near."""
     return (
         bool(at)
         and tx.run(
@@ -85,7 +85,7 @@ def composed_messages(tx: Tx, chat_id: int, person_id: int, oldest: int, at: int
 
 def keep_pace(tx: Tx, chat_id: int, person_id: int, at: int, paced: PacedDecision, before: PendingMessages) -> None:
     """A message for nuan came at `at`: the window is open, and what waited `before` keeps pace with it, in a flood for longer."""
-    if paced.decision.why != "window":  # somebody calls nuan, so that she may enter talks again
+    if paced.decision.why != "window":  # somebody calls nuan, so that it may enter talks again
         tx.run("UPDATE joining SET hushed = 0 WHERE chat_id = ? AND hushed <> 0", chat_id)
     sql = (
         "INSERT INTO rush (chat_id, last, before, since, until) VALUES (?, ?, 0, ?, ?) ON CONFLICT (chat_id) "
@@ -149,7 +149,7 @@ def keep_windows_open(tx: Tx, turn_id: int, events: tuple[int, ...], until: int)
 
 
 def end_conversations(tx: Tx, chat_id: int, before: int | None, outcome: str, at: int) -> int:
-    """Nobody in the chat is in conversation, nuan enters no talk of it until somebody calls her, and follow-ups before that
+    """Nobody in the chat is in conversation, nuan enters no talk of it until somebody calls it, and follow-ups before that
     event (None: all) are off the queue; how many.
     """
     tx.run("DELETE FROM conversation_window WHERE chat_id = ?", chat_id)

@@ -45,7 +45,7 @@ from bot.text.fold import script_of
 from bot.text.length import clip, estimate_tokens
 
 TOLD = ("", CUT_LABEL, REMINDER)
-"""The labels of lines that are told: people's and hers, and what she said of reminders: it is what "done" answers."""
+"""The labels of lines that are told: people's, nuan's, and what nuan said of reminders: it is what "done" answers."""
 
 LED_UP_MS = HOUR_MS
 """What was done without a model so long before the first answer of a DM's talk belongs to it: who "she" is may stand there."""
