@@ -240,10 +240,10 @@ async def test_a_number_without_a_memory_is_named_as_such(world: World) -> None:
 @pytest.mark.parametrize(
     ("wish", "asked", "answer"),
     [
-        ("忘记全部", "要忘掉哪一条", "全部"),
-        ("忘記全部。", "要忘掉哪一條", "全部"),
-        ("請全部忘掉吧", "要忘掉哪一條", "全部"),
-        ("forget everything please", "Which one shall I forget", "all"),
+        ("忘记全部", "我记着你的 2 条", "全部"),
+        ("忘記全部。", "我記著你的 2 條", "全部"),
+        ("請全部忘掉吧", "我記著你的 2 條", "全部"),
+        ("forget everything please", "I keep 2 things of yours", "all"),
     ],
 )
 async def test_all_of_it_is_asked_back_before_it_goes(world: World, wish: str, asked: str, answer: str) -> None:

@@ -44,6 +44,14 @@ def place_of(world: EmbeddedWorld, who: str, group: str = "") -> tuple[Audience,
     return Audience(chat, "group" if group else "dm", there), people[who]
 
 
+async def scores(world: EmbeddedWorld, who: str, text: str) -> list[float]:
+    """How well each candidate fits, by words alone."""
+    audience, person = place_of(world, who)
+    asking = RecallQuery(audience, person, text, world.clock.now(), mode="keyword")
+    trace = await make_recall(world.parts, world.app._services.vector_maker._find_caller, pays=True).recall(asking)
+    return [one.score for one in trace.scored]
+
+
 async def found(
     world: EmbeddedWorld, who: str, text: str, group: str = "", mode: RecallMode = "v2", **more: object
 ) -> str:
@@ -87,3 +95,14 @@ async def test_much_that_others_said_hides_nothing_of_ones_own(tmp_path: Path, m
         await world.wait(SOON)
         await world.wait(DAY)
         assert "hanging" in await found(world, "阿明", text, mode=mode)
+
+
+async def test_how_much_others_told_changes_nothing_of_how_well_ones_own_fits(tmp_path: Path) -> None:
+    async with embedded_world(tmp_path, provider="hash") as (world, _):
+        await world.say("记住我在学 wallpaper hanging", "阿明")
+        before = await scores(world, "阿明", "wallpaper")
+        for number in range(30):
+            await world.app.ingest.accept(world.message(f"记住 wallpaper 第{number}面墙很难贴", "阿红"))
+        await world.app.settled()
+        assert before
+        assert await scores(world, "阿明", "wallpaper") == before

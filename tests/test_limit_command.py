@@ -67,7 +67,7 @@ async def test_each_word_sets_its_limit_and_no_other(world: World, words: str, l
     lines = await shown(world, words)
     assert line in lines
     assert sum(each.endswith("（主人说的）") for each in lines) == 1
-    assert lines == await shown(world, "")
+    assert lines[-6:] == await shown(world, "")
 
 
 async def test_notify_off_is_silence(world: World) -> None:
@@ -108,3 +108,8 @@ async def test_others_are_refused_and_change_nothing(world: World, group: str) -
     await world.say(".ai limit usermin 1", "阿明", group)
     assert "主人" in world.replies[-1]
     assert all(line.endswith("（按配置）") for line in await shown(world))
+
+
+async def test_more_than_may_be_is_told(world: World) -> None:
+    assert "最多能设 86400，就设成了这么多" in await shown(world, "cooldown 999999")
+    assert not any("最多" in line for line in await shown(world, "cooldown 86400"))

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from bot.core.models import ModelRequest
 from tests.conftest import NewWorld
 from tests.fakes.model import Answer, calls
@@ -89,3 +91,34 @@ async def test_a_turn_of_nuans_own_changes_nothing(new_world: NewWorld) -> None:
     await world.wait(400)
     assert any(request.prompt.tools for request in world.model.requests), "nuan entered by herself"
     assert world.peek.memories.count() == 0
+
+
+@pytest.mark.parametrize(
+    ("wish", "told", "yes"),
+    [
+        ("全部忘记", "9 条", "全部忘掉"),
+        ("清空记忆", "9 条", "全部忘掉"),
+        ("清除記憶", "9 條", "全部忘掉"),
+        ("forget everything", "9 things", "All of them"),
+    ],
+)
+async def test_before_all_goes_it_is_said_how_much_that_is(world: World, wish: str, told: str, yes: str) -> None:
+    for number in range(9):
+        await world.say(f"记住我怕妖怪{number}号")
+        await world.wait(20)
+    await world.say(wish)
+    await world.say("算了")
+    await world.say(wish)
+    assert told in world.replies[-1]
+    assert "妖怪8号" in world.replies[-1]
+    assert world.talk.said[-1].buttons[0].text == yes
+    assert world.peek.memories.count(disabled_at=None) == 9
+    await world.say(yes)
+    assert world.peek.memories.count(disabled_at=None) == 0
+
+
+async def test_before_all_about_a_name_goes_the_lines_that_tell_of_it_are_shown(world: World) -> None:
+    await world.say("我老板今天又骂人了")
+    await world.say("记住我老板姓周")
+    await world.say("忘记老板")
+    assert "“我老板今天又骂人了”" in world.replies[-1]

@@ -181,7 +181,9 @@ def _nothing_to_read(data: Path) -> CheckResult | None:
     if data.exists() and not (data.is_dir() and os.access(data, os.R_OK | os.W_OK | os.X_OK)):
         return failed("data", f"{data} is no folder that can be written: give --data DIR")
     if (data / DATABASE).exists():
-        return None
+        if os.access(data / DATABASE, os.R_OK | os.W_OK):
+            return None
+        return failed("data", f"{data / DATABASE} cannot be written: give this user the right to, or give --data DIR")
     if (data / f"{DATABASE}-wal").exists():
         told = f"{DATABASE} is gone but {DATABASE}-wal is there: put the database or a backup back beside it"
         return failed("data", told)

@@ -478,7 +478,10 @@ async def limit(call: Invocation) -> str:
         return wrong_words(call, InvalidWords(" ".join(call.words), ".ai limit userday 50"))
     wish = dict.fromkeys(TalkLimits.model_fields) if said is None else said
     problem = await apply_wish(call, {f"limits.{key}": value for key, value in wish.items()}) if wish else ""
-    return problem or await _limits_shown(call)
+    shown = problem or await _limits_shown(call)
+    most = next((most for key, most in LIMIT_WORDS.values() if wish.get(key) == str(most)), None)
+    above = most is not None and words[-1] != str(most)
+    return f"{call.text('limits_most', n=most)}\n{shown}" if above and not problem else shown
 
 
 async def _limits_shown(call: Invocation) -> str:

@@ -4,6 +4,7 @@ import contextlib
 import errno
 import fcntl
 import os
+import stat
 from collections.abc import AsyncIterable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -26,9 +27,10 @@ def disk_errors(what: str, advice: str = "", other: type[Exception] = OSError) -
 def make_private_folder(path: Path) -> None:
     """The folder is there and for this user alone, as far as its disk knows of that; OSError when it cannot be made."""
     path.mkdir(parents=True, exist_ok=True, mode=PRIVATE_FOLDER)
-    if path.stat().st_mode & 0o077:
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if mode & ~PRIVATE_FOLDER:
         with contextlib.suppress(OSError):
-            path.chmod(PRIVATE_FOLDER)
+            path.chmod(mode & PRIVATE_FOLDER)  # who may only read it gets no more by this
 
 
 def create_file(path: Path) -> None:

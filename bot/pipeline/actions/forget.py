@@ -36,6 +36,9 @@ YES_NO = ("button_yes", "button_no")
 LINE_CHARS = 120
 """Characters of one of them in such a list."""
 
+LINES_SHOWN = 3
+"""Lines of talks that are quoted, the newest, where more is to go than they."""
+
 CANDIDATES_SHOWN = 5
 """How many candidates a question back names."""
 
@@ -101,6 +104,7 @@ class MatterForgetting:
             listed = [*listed[:MATTERS_SHOWN], text("forgot_more", told, n=len(listed) - MATTERS_SHOWN)]
         if lines:
             listed.append(text("about_lines", told, n=len(lines)))
+            listed += [text("quote", told, text=brief(line.text)) for line in lines[-LINES_SHOWN:]]
         question = MemoryQuestion("about", (told.event.id,), command.forever)
         return await self._receipts.say(
             "forget_about", told, question, YES_NO, name=brief(content), list="\n".join(listed)
@@ -324,8 +328,10 @@ class ForgetActions:
         if len(offered) > CANDIDATES_SHOWN:
             lines.append(self._receipts.text("forgot_more", told, n=len(offered) - CANDIDATES_SHOWN))
         question = MemoryQuestion("which", tuple(memory.id for memory in offered), command.forever)
-        key = "forgot_which" if len(offered) > 1 else "forgot_sure"
-        return await self._receipts.say(key, told, question, list="\n".join(lines))
+        every = command.scope == "all" and len(offered) > 1
+        key = "forgot_all" if every else "forgot_which" if len(offered) > 1 else "forgot_sure"
+        choices = ("button_all", "button_no") if every else ()
+        return await self._receipts.say(key, told, question, choices, n=len(offered), list="\n".join(lines))
 
     def _shown(self, memory: Memory, told: CommandContext) -> str:
         text = clip(

@@ -221,6 +221,8 @@ class RememberActions:
         found = None if event.forwarded else matter_in(event.text, self._current.settings.bot.names)
         if found is None or (found.scope == "just" and len(matching(found.content or "", (await known(False))[0])) > 1):
             return None  # of several memories it is asked which
+        if any(each.scope == "all" for each in (await self.understand(event)).commands):
+            return None
         chat = await self._store.people.chat(event.chat_id)
         again = await self._store.memories.forgot_since(event.person_id or 0, event.chat_id, event.at - JUST_MS)
         return found if again or await self._forget_actions.about.told_of(found, event, chat) else None
@@ -405,8 +407,10 @@ def replied(command: MemoryCommand) -> MemoryCommand:
 
 
 def _counts(understood: ParsedCommands) -> bool:
-    """Whether a message only names places in a list to be forgotten."""
-    return all(each.scope == "unsure" and (each.number or each.chosen) for each in understood.commands)
+    """Whether a message only names places in a list to be forgotten, or all of it."""
+    return all(
+        each.scope == "all" or (each.scope == "unsure" and (each.number or each.chosen)) for each in understood.commands
+    )
 
 
 def _each(command: MemoryCommand) -> tuple[MemoryCommand, ...]:

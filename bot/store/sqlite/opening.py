@@ -119,7 +119,7 @@ async def open_database(path: Path, *, read_only: bool = False) -> SqliteDatabas
         least = ".".join(map(str, LEAST_SQLITE))
         raise StoreError(f"this Python brings SQLite {sqlite3.sqlite_version}: {least} or newer is needed")
     if read_only and not await asyncio.to_thread(path.exists):
-        raise StoreError(f"there is no database at {path.name} yet: talk to nuan once, or give --data DIR")
+        raise StoreError(f"there is no database at {path} yet: talk to nuan once, or give --data DIR")
     if not read_only:
         await asyncio.to_thread(_prepare, path, MIGRATIONS)
     reader = await _reader(path)
