@@ -105,7 +105,7 @@ async def test_all_of_ones_own_is_asked_about_and_long_ones_are_told_in_part(wor
         await world.say(f"记住{fact}")
     for wish in ("忘记我的一切", "忘记我所有的事"):
         await world.say(wish)
-        listed = world.replies[-1].splitlines()[1:]
+        listed = world.replies[-1].splitlines()[1:-1]
         assert [line[:4] for line in listed] == ["1. #", "2. #"]
         assert max(map(len, listed)) < 140
         await world.say("算了")
