@@ -9,9 +9,9 @@ from typing import Literal
 
 from bot.config.settings import Settings
 from bot.core.events import ArgumentShape, Button, Draft, Event
-from bot.core.outside import OutsideServers
 from bot.core.people import Audience, Chat, Person, Script
 from bot.core.ports import Adapter, ApplySettings, Clock, Reload
+from bot.core.tools import OutsideServers
 from bot.pipeline.configuration import Current
 from bot.pipeline.dispatch import TurnWanted
 from bot.pipeline.jobs.archives import PersonData

@@ -3,7 +3,7 @@ may be used."""
 
 from bot.commands.command import Invocation, command
 from bot.core.events import Button, Draft
-from bot.core.outside import OutsideServers
+from bot.core.tools import OutsideServers
 from bot.pipeline.dispatch import TurnWanted
 from bot.tools.outside import review_text
 

@@ -24,7 +24,7 @@ from pydantic import ValidationError
 from bot import __version__
 from bot.config.mcp import OutsideServer
 from bot.core.errors import OutsideError, OutsideFault
-from bot.core.outside import CallResult, Offer
+from bot.core.tools import CallResult, Offer
 from bot.tools.outside import make_offer
 
 MOST_BYTES = 4_000_000

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from bot.config.mcp import OutsideServer
 from bot.core.clock import MINUTE_MS
 from bot.core.errors import OutsideError
-from bot.core.outside import CallResult, Offer, ServerReview, ServerStanding, ServerState
 from bot.core.ports import Clock, Log
+from bot.core.tools import CallResult, Offer, ServerReview, ServerStanding, ServerState
 from bot.pipeline.configuration import Configuration, Current
 from bot.store.outside import StoredServer
 from bot.store.store import Store

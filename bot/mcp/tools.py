@@ -12,10 +12,9 @@ from bot.config.mcp import OutsideServer
 from bot.core.errors import OutsideError
 from bot.core.events import Button, Draft
 from bot.core.models import ToolSpec
-from bot.core.outside import Offer
 from bot.core.people import Chat, Person
 from bot.core.ports import Clock, Log
-from bot.core.tools import Tool, ToolAnswer, ToolContext, ToolRefused
+from bot.core.tools import Offer, Tool, ToolAnswer, ToolContext, ToolRefused
 from bot.mcp.pool import ServerPool
 from bot.pipeline.configuration import Current
 from bot.store.store import Store

@@ -6,7 +6,7 @@ from typing import Literal
 
 from bot.core.clock import DAY_MS, MINUTE_MS
 from bot.core.events import Draft
-from bot.core.outside import GrantState
+from bot.core.tools import GrantState
 from bot.store.engine import Repository, reads, writes
 from bot.store.outbox import enqueue
 from bot.store.people import owner_chats

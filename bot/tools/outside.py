@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from bot.core.outside import Offer, OfferKind, ServerReview
-from bot.core.tools import ToolRefused
+from bot.core.tools import Offer, OfferKind, ServerReview, ToolRefused
 from bot.language.statements import is_injection
 from bot.text.clean import as_data, clean, escaped, shown
 from bot.text.fold import fold
