@@ -3,7 +3,6 @@ approved of them."""
 
 import asyncio
 from collections.abc import Mapping
-from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -49,9 +48,10 @@ class Server:
         self.problem = ""
         self._clock = clock
         self._log = log
-        self._owner: asyncio.Task[None] | None = None
+        self._owners: set[asyncio.Task[None]] = set()
         self._ready: asyncio.Future[Connection] | None = None
         self._leave = asyncio.Event()
+        self._leave.set()
         self._offers: tuple[Offer, ...] = ()
         self._tries = 0
         self._next_try = 0
@@ -61,13 +61,13 @@ class Server:
 
     async def offers(self, *, anew: bool = False) -> tuple[Offer, ...]:
         """What it offers now; the server is started when it does not run. OutsideError."""
-        connection = await self._open()
+        connection, leave = await self._open()
         if anew or connection.stale or self._clock.now() - self._listed_at > REREAD_MS:
             try:
                 async with asyncio.timeout(self.rules.timeout_seconds):
                     self._offers = await connection.offers()
             except (TimeoutError, OutsideError) as error:
-                await self.close()
+                leave.set()
                 raise _told(error) from error
             self._listed_at = self._clock.now()
         return self._offers
@@ -78,7 +78,7 @@ class Server:
         A server that was started anew, and offers that otherwise now, is not called.
         """
         for last in (not offer.reads, True):
-            connection = await self._open()
+            connection, leave = await self._open()
             if not any(each.name == offer.name and each.digest == offer.digest for each in self._offers):
                 raise OutsideError("changed")
             try:
@@ -86,7 +86,7 @@ class Server:
             except OutsideError as error:
                 self._timeouts = self._timeouts + 1 if error.fault == "timeout" else 0
                 if error.fault in ("lost", "flood") or self._timeouts >= MOST_TIMEOUTS:
-                    await self.close()
+                    leave.set()
                 if error.fault != "lost" or last:
                     raise
             else:
@@ -96,28 +96,28 @@ class Server:
 
     async def close(self) -> None:
         """Have its task close it, and wait for that; the next call opens it again."""
-        owner, self._owner, self._ready = self._owner, None, None
         self._leave.set()
-        if owner is not None and owner is not asyncio.current_task():
-            with suppress(TimeoutError):
-                async with asyncio.timeout(CLOSE_S):
-                    await asyncio.wait((owner,))
-            owner.cancel()
+        if self._owners:
+            _, late = await asyncio.wait(self._owners, timeout=CLOSE_S)
+            for owner in late:
+                owner.cancel()
 
-    async def _open(self) -> "Connection":
-        """The connection, opened by a task of its own where there is none."""
+    async def _open(self) -> tuple["Connection", asyncio.Event]:
+        """The connection, opened by a task of its own where there is none, and what to set for it to be left."""
         self._used_at = self._clock.now()
-        if self._owner is None or self._owner.done() or self._leave.is_set():
+        if self._leave.is_set():
             if self._clock.now() < self._next_try:
                 raise OutsideError("away", self.problem)
-            await self.close()
             self._leave = asyncio.Event()
             self._ready = asyncio.get_running_loop().create_future()
-            self._owner = asyncio.create_task(self._own(self._ready, self._leave), name=f"mcp-{self.name}")
+            owner = asyncio.create_task(self._own(self._ready, self._leave), name=f"mcp-{self.name}")
+            self._owners.add(owner)
+            owner.add_done_callback(self._owners.discard)
+        leave = self._leave
         assert self._ready is not None
         try:
             async with asyncio.timeout(self.rules.timeout_seconds):
-                return await asyncio.shield(self._ready)
+                return await asyncio.shield(self._ready), leave
         except TimeoutError:
             raise OutsideError("timeout", "start") from None
 
@@ -127,6 +127,8 @@ class Server:
         from bot.mcp.client import connected
 
         opened = False
+        if leave.is_set():
+            return self._failed(ready, OutsideError("absent", "closed"))
         start = asyncio.timeout(START_S)
         leaving = asyncio.ensure_future(leave.wait())
         # Whoever leaves a server that is still being opened does not wait for that.
