@@ -533,6 +533,16 @@ async def test_what_was_just_said_answers_a_question_in_other_words() -> None:
     assert "我住在台北" in answer.text
 
 
+async def test_what_was_said_answers_before_a_memory_that_shares_fewer_of_its_words() -> None:
+    log = (user("我老婆叫林芳，在第三小学教语文", "我家小孩在第三幼儿园"), Message("assistant", "嗯。"))
+    question = (*log, user("我老婆在哪个小学教书"))
+    call = await ask(*question)
+    found = Message(
+        "tool", "以下是检索到的记忆：\n- #1 阿明：小孩的小学老师姓周（今天）", tool_call_id=call.tool_calls[0].id
+    )
+    assert "林芳" in (await ask(*question, call.message(), found)).text
+
+
 DUE = """【此处】终端私聊。时区 Asia/Shanghai。
 ## 即将到来
 - ⏰1 阿明：提醒：背单词（11月22日周日 07:30，明天）

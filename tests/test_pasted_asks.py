@@ -78,6 +78,7 @@ async def test_a_paste_without_a_wish_is_talked_about_as_ever(world: World) -> N
         "帮我记住这条短信：【招行】还款日是8号",
         "更新：我搬家了。记住我住在苏州",
         "12:30 提醒我吃饭",
+        "Let me tell you something, don't remember it",
         "记住我爸生日3月8日\n记住我妈生日5月2日",
         "9:00 提醒我开会\n10:30 提醒我看牙",
         "周五 10:30 开会\n周六 9:00 看牙\n都记住",

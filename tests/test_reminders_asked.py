@@ -471,3 +471,9 @@ async def test_a_reminder_is_cancelled_by_its_day(world: World) -> None:
     await world.say("取消后天那个提醒")
     assert world.replies[-1].startswith("取消了：⏰3 周日")
     assert due(world) == [("06-13 15:00", "开会")]
+
+
+@pytest.mark.parametrize("line", ["明天提醒我買牛奶，算了不用", "remind me tomorrow at 9 to buy milk, never mind"])
+async def test_what_is_taken_back_in_the_same_breath_sets_nothing(world: World, line: str) -> None:
+    await world.say(line)
+    assert due(world) == []

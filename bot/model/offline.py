@@ -265,6 +265,12 @@ def nearest_line(question: str, lines: tuple[str, ...]) -> str:
     return best or next((line for line in reversed(lines) if mood_of(line) == "talk" and _tells(line, asked)), "")
 
 
+def _most_shared(question: str, lines: Iterable[str]) -> int:
+    """How many of a question's words one of these lines has at most."""
+    wanted = _terms(question)
+    return max((len(wanted & _terms(line)) for line in lines), default=0)
+
+
 def _tells(line: str, asked: frozenset[str]) -> bool:
     facts = statements_in(_SPEAKER.sub("", _text(line)))
     slots = (SLOT_QUESTION_WORDS.get(fact.slot, "") for fact in facts)
@@ -460,7 +466,8 @@ class OfflineModel:
         return not self._says(result, *OWN_LINES) and _SPEAKER.sub("", _text(result)) != heard.called
 
     def _recalled(self, heard: PromptFacts) -> str:
-        """What the tool found, else what was said in this very log, else that nothing is known.
+        """What the tool found, or what was said in this very log where that has more of the question's words, else that
+        nothing is known.
 
         A question that names nobody is answered by lines that name what it asks about, else as any question."""
         opened = (*heard.tasks, *heard.cancelled, *heard.happened, *heard.known)
@@ -473,9 +480,10 @@ class OfflineModel:
             return self._say("said" if line else "question", heard, line=_cut(line, QUOTE_CHARS))
         # What the opening tells is not brought again, so it is looked through first.
         nearest = nearest_line(heard.said, tuple(sorted(opened, key=heard.is_theirs)))
-        if nearest or results:
-            return self._told((nearest, *results) if nearest else results, heard)
         line = nearest_line(heard.said, (*heard.talked, *heard.earlier))
+        told = (nearest, *results) if nearest else results
+        if told and _most_shared(heard.said, told) >= _most_shared(heard.said, (line,)):
+            return self._told(told, heard)
         return self._say("said", heard, line=_cut(line, QUOTE_CHARS)) if line else self._say("nothing", heard)
 
     def _told(self, lines: Iterable[str], heard: PromptFacts) -> str:

@@ -79,6 +79,12 @@ _TITLE_EN = re.compile(r"\b(?:that|to|about|for)\b")
 _END = re.compile(r"[，,。.!！；;?？\n]+")
 """What ends a clause."""
 
+_TAKEN_BACK = LazyPattern(
+    r"(?<=.)[,。!\s](?:呃|啊|哎|还是|又)?(?:算了|不用了?)(?:[,\s]*(?:不用|不必|算了|吧|了|啦|啊))*[。.!~\s]*$"
+    r"|[,.;!]\s*(?:oh |actually |no )*(?:never ?mind|scratch that|forget it|no need)[.!\s]*$"
+)
+"""Ends a request with taking it back: 提醒我买牛奶，算了不用."""
+
 _GAP = re.compile("[㐀-鿿] [㐀-鿿]")
 """A time was taken out of the middle of a clause: 医生让我每天早上8点滴眼药水."""
 
@@ -139,7 +145,7 @@ class ReminderWish:
 
 def reminder_wish(text: str, names: tuple[str, ...] = ()) -> ReminderWish | None:
     """What a message asks of reminders; None for all other talk. Never raises."""
-    if not text.strip() or len(text) > READ_CHARS:
+    if not text.strip() or len(text) > READ_CHARS or _TAKEN_BACK.search(fold(text)):
         return None
     text = unaddressed(clean(text), names)
     folded, origin = fold_mapped(text)
