@@ -315,7 +315,7 @@ async def test_an_answer_with_somebodys_data_goes_to_that_person_alone(enter: En
 
 async def test_a_receipt_has_a_button_that_takes_it_back(nuan: World) -> None:
     pressed = "记住我怕狗"
-    for receipt in ("记住啦 #1：我怕狗", "好，忘掉了 #1“我怕狗”。7 天内说「撤销 #1」还能找回来", "找回来啦 #1"):
+    for receipt in ("记住啦 #1：我怕狗", "好，忘掉了 #1“我怕狗”。7 天内说“撤销 #1”还能找回来", "找回来啦 #1"):
         await nuan.say(pressed)
         assert nuan.replies[-1] == receipt
         for button in nuan.talk.said[-1].buttons:

@@ -107,7 +107,7 @@ async def test_what_an_agent_forgets_its_person_is_told_and_can_take_back(world:
     async with at_table(world, name="写代码的助手") as agent:
         await agent.ask("forget", id=1)
         await world.wait(1)
-    assert world.replies[-1] == "写代码的助手 让我忘掉了你的 #1。7 天内说「撤销 #1」还能找回来"
+    assert world.replies[-1] == "写代码的助手 让我忘掉了你的 #1。7 天内说“撤销 #1”还能找回来"
     await world.say("撤销 #1")
     assert active(world) == [("我对花生过敏",)]
 

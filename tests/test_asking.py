@@ -71,7 +71,7 @@ async def test_sentences_that_ask_nothing_set_nothing(world: World) -> None:
         ),
         (
             "三周后的今天提醒我去换药",
-            "好，周五（7月3日）上午9:00提醒你：去换药 ⏰1（没说几点，先按这个时间，要改就说「下午三点」）",
+            "好，周五（7月3日）上午9:00提醒你：去换药 ⏰1（没说几点，先按这个时间，要改就说“下午三点”）",
         ),
         (
             "remind me sunday 9:30am that it starts at 10",

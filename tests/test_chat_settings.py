@@ -86,9 +86,9 @@ def test_what_is_no_value_sets_nothing_and_says_how_it_would_be_right(words: str
 async def test_wrong_words_others_and_contradictions_change_nothing(filed: Filed) -> None:
     await filed.say("Let me tell you about it")
     before = filed.rows("SELECT * FROM setting")
-    line = 'I can\'t use "5 EUR" there, so nothing has changed; for example: .ai budget day 5, .ai budget day 200k tok'
+    line = "I can't use “5 EUR” there, so nothing has changed; for example: .ai budget day 5, .ai budget day 200k tok"
     assert await said(filed, ".ai budget day 5 EUR") == line
-    assert (await said(filed, ".ai max 99999999")).startswith('I can\'t use "99999999" there')
+    assert (await said(filed, ".ai max 99999999")).startswith("I can't use “99999999” there")
     refused = await said(filed, ".ai max 999999")
     assert refused.startswith("That does not go together")
     assert "model.window_tokens" in refused
@@ -161,7 +161,7 @@ async def test_any_configured_model_answers_first_and_no_other(tmp_path: Path) -
             ("small.price_input",),
             ("small.price_output",),
         ]
-        assert (await said(filed, ".ai model gross-9")).startswith("没有配「gross-9」这个模型")
+        assert (await said(filed, ".ai model gross-9")).startswith("没有配“gross-9”这个模型")
         assert await said(filed, ".ai base") == "我问的是 http://127.0.0.1:9/v1"
         for words in ("base http://evil.example/v1", "base http://127.0.0.1:9/v1"):
             assert "model.base_url" in await said(filed, f".ai {words}")

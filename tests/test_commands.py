@@ -143,7 +143,7 @@ async def test_anyone_may_use_the_others_in_every_spelling(world: World, command
     await world.say(command, "阿明", GROUP)
     assert len(world.replies) == 1
     assert "只有主人" not in world.replies[0]
-    assert "没有「" not in world.replies[0]
+    assert "没有“" not in world.replies[0]
     assert world.model.requests == []
 
 
@@ -162,7 +162,7 @@ async def test_a_forwarded_command_is_not_carried_out(world: World) -> None:
 
 async def test_an_unknown_command_is_named(world: World) -> None:
     await world.say(".ai dance now")
-    assert world.replies == ["没有「dance」这个命令，发 .ai help 看看都有什么"]
+    assert world.replies == ["没有“dance”这个命令，发 .ai help 看看都有什么"]
 
 
 @pytest.mark.parametrize(

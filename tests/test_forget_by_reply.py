@@ -105,8 +105,7 @@ async def test_what_was_remembered_in_it_goes_and_can_be_brought_back(world: Wor
     await world.say(f"记住我的门禁码是{CANARY}", external_id="m1")
     await world.say("忘记这条", target="m1")
     assert (
-        world.replies[-1]
-        == f"好，那条消息“记住我的门禁码是{CANARY}”和 #1 都忘掉了。7 天内说「撤销 #1」还能找回记住的事"
+        world.replies[-1] == f"好，那条消息“记住我的门禁码是{CANARY}”和 #1 都忘掉了。7 天内说“撤销 #1”还能找回记住的事"
     )
     (button,) = world.talk.said[-1].buttons
     assert button.text == "撤销 #1"
@@ -140,7 +139,7 @@ async def test_a_receipt_replied_to_names_the_memory(world: World) -> None:
     await world.say(f"记住我的门禁码是{CANARY}")
     sent = str(world.talk.said[-1].outbox_id)
     await world.say("忘记", target=sent)
-    assert world.replies[-1] == f"好，忘掉了 #2“我的门禁码是{CANARY}”。7 天内说「撤销 #2」还能找回来"
+    assert world.replies[-1] == f"好，忘掉了 #2“我的门禁码是{CANARY}”。7 天内说“撤销 #2”还能找回来"
     assert world.peek.memories("id", disabled_at=None) == [(1,)]
     await world.say("忘记", target=sent)
     assert world.peek.memories("id", disabled_at=None) == [(1,)]
@@ -212,7 +211,7 @@ async def test_without_a_reply_it_is_asked_back_and_forwarded_it_is_talk(world: 
     await world.say(f"暗号{CANARY}", external_id="m1")
     await world.say("忘记")
     await world.say("忘记", target="m1", forwarded=True)
-    assert world.replies == ["好的", "要我忘掉什么呢？说一下内容或编号，或回「算了」", "好的"]
+    assert world.replies == ["好的", "要我忘掉什么呢？说一下内容或编号，或回“算了”", "好的"]
     assert CANARY in later(world, 1)
 
 

@@ -74,7 +74,7 @@ async def test_who_forgets_very_much_is_told_the_first_numbers_and_how_many_more
     await world.say("全部")
     said = {23 - n: f"“第{32 - n}号柜子的密码是{(32 - n) * 7919}”" for n in range(3)}
     shown = " ".join(f"#{number}{said.get(number, '')}" for number in range(23, 3, -1))
-    assert world.replies[-1] == f"好，忘掉了 {shown} 和另外 3 条。7 天内说「撤销」还能找回来"
+    assert world.replies[-1] == f"好，忘掉了 {shown} 和另外 3 条。7 天内说“撤销”还能找回来"
     assert world.peek.memories.count(disabled_at=None) == 0
     await world.say("撤销")
     assert len(world.replies[-1].splitlines()) == 21

@@ -6,7 +6,7 @@ from tests.world import World
 
 async def test_it_lists_them_and_tells_all_of_one(world: World) -> None:
     await world.say(".ai mem")
-    assert world.replies[-1] == "这里还没有能给你看的记忆；说「记住…」我就记"
+    assert world.replies[-1] == "这里还没有能给你看的记忆；说“记住…”我就记"
     await world.say("记住我怕狗")
     await found(world, "我喜欢喝乌龙茶")
     await world.say(".ai mem")
@@ -81,13 +81,13 @@ async def test_a_page_past_the_end_is_the_last_page(world: World) -> None:
 async def test_a_way_to_address_somebody_is_told_as_one(world: World) -> None:
     await world.say("别叫我老王，叫我小王")
     await world.say(".ai mem")
-    assert world.replies[-1].splitlines() == ["叫你「小王」 #2", "不叫你「老王」 #1"]
+    assert world.replies[-1].splitlines() == ["叫你“小王” #2", "不叫你“老王” #1"]
     await world.say(".ai mem #1")
-    assert world.replies[-1].startswith("不叫你「老王」\n身份 · ")
+    assert world.replies[-1].startswith("不叫你“老王”\n身份 · ")
     await world.say(".ai mem #1 stats")
     assert "不会变淡" in world.replies[-1]
     await world.say("忘记关于我的一切")
-    assert world.replies[-1].splitlines()[1:] == ["1. #2 叫你「小王」", "2. #1 不叫你「老王」"]
+    assert world.replies[-1].splitlines()[1:] == ["1. #2 叫你“小王”", "2. #1 不叫你“老王”"]
 
 
 async def test_a_protected_one_outlives_its_time(world: World) -> None:

@@ -114,14 +114,14 @@ async def test_nearest_words_through_the_door(world: World) -> None:
     await world.say("what I said", "Ann")
     calls = len(world.model.requests)
     for text, who, told in (
-        (".ai bugdet", "小王", "没有「bugdet」这个命令，你是想发 .ai budget 吗？"),
-        ("。AI ＢＵＧＤＥＴ", "小王", "没有「bugdet」这个命令，你是想发 .ai budget 吗？"),
+        (".ai bugdet", "小王", "没有“bugdet”这个命令，你是想发 .ai budget 吗？"),
+        ("。AI ＢＵＧＤＥＴ", "小王", "没有“bugdet”这个命令，你是想发 .ai budget 吗？"),
         (".ai bugdet", "阿紅", "沒有「bugdet」這個指令，你是想傳 .ai budget 嗎？"),
-        (".ai bugdet", "Ann", 'There is no command "bugdet"; did you mean .ai budget?'),
-        (".ai aprove", "Ann", 'There is no command "aprove"; .ai help shows them all'),
+        (".ai bugdet", "Ann", "There is no command “bugdet”; did you mean .ai budget?"),
+        (".ai aprove", "Ann", "There is no command “aprove”; .ai help shows them all"),
         (".ai 天氣", "阿紅", "沒有「天氣」這個指令，傳 .ai help 看看都有什麼"),
         (".ai help 天氣", "阿紅", "沒有「天氣」這個指令，傳 .ai help 看看都有什麼"),
-        (".ai help memstat", "小王", "没有「memstat」这个命令，你是想发 .ai memstats 吗？"),
+        (".ai help memstat", "小王", "没有“memstat”这个命令，你是想发 .ai memstats 吗？"),
         (".ai calls background of", "小王", "这里没有这个词，你是想发 .ai calls background off 吗？"),
         (".ai context recnt 20", "Ann", "I don't know that word there; did you mean .ai context recent?"),
         (".ai remind lst", "小王", "这里没有这个词，你是想发 .ai remind list 吗？"),

@@ -13,7 +13,7 @@ from tests.world import World
 
 HOUR = 3_600
 DAY = 24 * HOUR
-ASSUMED = "（没说几点，先按这个时间，要改就说「下午三点」）"
+ASSUMED = "（没说几点，先按这个时间，要改就说“下午三点”）"
 
 
 async def test_a_plain_request_is_confirmed_with_its_whole_date_and_said_on_time_without_a_model(world: World) -> None:
@@ -180,7 +180,7 @@ async def test_which_one_is_asked_where_several_fit(world: World) -> None:
     await world.say("下午三点提醒我开会")
     await world.say("下午五点提醒我开会")
     await world.say("取消开会的提醒")
-    assert world.replies[2] == "是哪一条？⏰1 开会、⏰2 开会\n说「取消提醒 编号」就行"
+    assert world.replies[2] == "是哪一条？⏰1 开会、⏰2 开会\n说“取消提醒 编号”就行"
     await world.say("取消提醒 ⏰2")
     assert world.replies[3] == "取消了：⏰2 开会"
 
@@ -226,7 +226,7 @@ async def test_forgetting_takes_the_reminder_along(world: World) -> None:
     await world.say(".ai remind 15:00 我要去医院复查")
     await world.say("忘记我要去医院复查")
     await world.wait(DAY)
-    assert world.replies[2:] == ["好，忘掉了 #1“下周三我要去医院复查”。7 天内说「撤销 #1」还能找回来"]
+    assert world.replies[2:] == ["好，忘掉了 #1“下周三我要去医院复查”。7 天内说“撤销 #1”还能找回来"]
     assert world.peek.reminders("text", "outcome") == [("", "forgotten")]
 
 

@@ -9,7 +9,7 @@ from tests.world import World
 
 HOUR = 3_600
 DAY = 24 * HOUR
-ASSUMED = "（没说几点，先按这个时间，要改就说「下午三点」）"
+ASSUMED = "（没说几点，先按这个时间，要改就说“下午三点”）"
 
 
 def due(world: World) -> list[tuple[str, str]]:

@@ -242,9 +242,9 @@ async def test_dialog_with_an_account_shows_the_talks_with_that_person_that_may_
     assert [each.text for each in world.talk.said[-1].buttons] == [".ai dialog console:person:阿明"]
     for whose in ("阿明", "console:person:阿明"):
         await world.say(f".ai dialog {whose}")
-        assert world.replies[-1] == f"没有和「{whose}」聊过的摘要"
+        assert world.replies[-1] == f"没有和“{whose}”聊过的摘要"
     await world.say(".ai dialog 没有这个人", "小王", GROUP)
-    assert world.replies[-1] == "没有和「没有这个人」聊过的摘要"
+    assert world.replies[-1] == "没有和“没有这个人”聊过的摘要"
 
 
 async def test_clear_takes_what_is_told_here_out_of_the_running_log_too_and_says_how_much(world: World) -> None:

@@ -122,6 +122,11 @@ def test_chinese_has_chinese_punctuation(language: str) -> None:
     assert faults(language, "[。，；！？]…|…[。，；]|[。，；：]{2}") == []
 
 
+@pytest.mark.parametrize(("language", "foreign"), [("zh-Hans", '[「」『』"]'), ("zh-Hant", '[“”"]'), ("en", '[「」"]')])
+def test_each_language_has_one_kind_of_quotation_marks(language: str, foreign: str) -> None:
+    assert faults(language, foreign, folders=("messages", "offline")) == []
+
+
 @pytest.mark.parametrize("language", SCRIPTS)
 def test_no_sentence_has_two_colons_once_it_is_filled_in(language: str) -> None:
     assert [f"{key}: {text}" for key, text in texts(language) if colons(text) > 1] == []

@@ -48,6 +48,6 @@ async def test_an_unknown_zone_gets_the_nearest_name_and_changes_nothing(world: 
     await world.say(".ai tz")
     assert world.replies == [
         "没有这个时区，是 Europe/London 吗？说 .ai tz Europe/London",
-        "不认识「火星」，写城市（上海、台北、London）或时区（Asia/Tokyo）",
+        "不认识“火星”，写城市（上海、台北、London）或时区（Asia/Tokyo）",
         "你没有设过时区，按这里的 Asia/Shanghai 算，\n现在 2026-06-12 09:00",
     ]
