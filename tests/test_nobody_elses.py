@@ -103,3 +103,15 @@ async def test_a_reminder_of_who_left_the_group_is_not_said_there(world: World) 
     world.talk.said.clear()
     await world.wait(2 * DAY)
     assert world.replies == []
+
+
+async def test_who_was_denied_is_not_reminded_in_a_group_either(tmp_path: Path) -> None:
+    sections = {"bot": {"timezone": "Asia/Shanghai"}, "telegram": {"allow": [f"group:{GROUP}"]}}
+    world = await World(tmp_path, Settings.model_validate(sections), ("telegram",)).open()
+    await world.say("小暖，明天下午三点提醒我交表", "贼", GROUP, platform="telegram")
+    assert world.peek.reminders.count() == 1
+    await world.say(".ai deny telegram:t-贼")
+    world.talk.said.clear()
+    await world.wait(2 * DAY)
+    assert world.replies == []
+    await world.close()

@@ -6,7 +6,8 @@ import pytest
 
 from bot.core.memories import Memory, NewMemory
 from bot.language.sections import is_single_valued, slot_of
-from bot.memory.supersession import merge_rule, same_subject
+from bot.memory.supersession import merge_rule, same_subject, with_replaced
+from bot.memory.transcript import DigestLine
 from tests.test_digest_changes import after
 from tests.test_shared_digests import answering, facts
 from tests.world import World
@@ -272,6 +273,14 @@ def test_one_slot_of_a_kept_sentence_that_tells_more_stands_for_itself() -> None
     assert merge_rule({1: "小王"})(new, (kept,)) == ()
     whole = replace(kept, text="我在华为上班")
     assert [done.how for done in merge_rule({1: "小王"})(new, (whole,))] == ["evidence"]
+
+
+def test_nobody_takes_the_place_of_what_another_told_of_themselves() -> None:
+    new = NewMemory(1, 1, "chat", "knowledge", "我现在在上海上班", 0, "digest", (3,), "job")
+    line = DigestLine(1, 3, 1, "阿红", "我现在在上海上班", 0, False)
+    own = Memory(7, 1, 1, "chat", "knowledge", "我在苏州上班", 0, 0, "command", slot="job", asked=True)
+    assert with_replaced(new, [7], (line,), [own]).replaces == (7,)
+    assert with_replaced(new, [7], (line,), [replace(own, owner_id=2)]).replaces == ()
 
 
 async def appointments(world: World, *texts: tuple[str, str]) -> list[str]:
