@@ -71,6 +71,7 @@ class Home:
         """Of the machine's variables only what Python needs."""
         kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
         fixed = {"TERM": "xterm", "LANG": "C.UTF-8", "TZ": "Asia/Shanghai", "PYTHONPATH": str(ROOT), "COLUMNS": "100"}
+        fixed["NUAN_MEMORY__MODE"] = "v2"  # no process of a test starts the local encoder, unless its settings say so
         return {**kept, **fixed, **{f"NUAN_{name}": value for name, value in self.settings.items()}}
 
     def log(self, event: str = "") -> list[Mapping[str, object]]:

@@ -11,9 +11,11 @@ import pytest
 from bot.config.speaking import JoinRules
 from bot.core.speaking import GroupMode
 from bot.store.store import DATABASE
+from bot.text.terms import STOP_WORDS, search_terms, weighted_query_terms
 from tests.bench.counts import percentile
 from tests.bench.largedb import Size, make
 from tests.bench.logs import Log, log_of, people_of, read_rows
+from tests.bench.recall import main as measure_recall
 from tests.bench.replay import replay, show
 from tests.bench.script import play, read_script, tokens
 from tests.bench.script import show as show_script
@@ -23,6 +25,7 @@ from tests.bench.shape import show as show_shape
 from tests.bench.speaking import count, observe, wrong
 from tests.bench.speaking import show as show_behaviour
 from tests.indexed import wrong_index
+from tests.source import ROOT
 from tests.world import World
 
 ROWS = (
@@ -178,3 +181,73 @@ def test_a_request_weighs_what_its_parts_do_and_only_what_is_new_lies_outside() 
     assert first.whole == sum(first.parts.values()) == len(bodies[0])
     later, items = weighed(2, bodies[1], items, len)
     assert (later.parts["replies"], later.outside) == (5, len(items[-1]))
+
+
+IMPLICIT = ROOT / "tests" / "bench" / "implicit"
+"""Messages of three scripts, each with the line that should come to mind, and some that nothing goes with."""
+
+
+def test_no_implicit_reminder_shares_a_word_with_what_it_should_bring_to_mind() -> None:
+    rows = [json.loads(line) for line in (IMPLICIT / "queries.jsonl").read_text("utf-8").splitlines()]
+    corpus = [json.loads(line) for line in (IMPLICIT / "corpus.jsonl").read_text("utf-8").splitlines()]
+    texts = {row["turn"]: row["text"] for row in corpus}
+    reminders = [(row["question"], texts[turn]) for row in rows for turn in row["gold_turns"]]
+    assert len(reminders) >= 60
+    assert len({row["conv"] for row in rows}) == 3
+    for message, text in reminders:
+        assert weighted_query_terms(message).keys() & set(search_terms(text)) <= STOP_WORDS, (message, text)
+
+
+def session(*turns: str, answers: int = -1) -> list[dict[str, object]]:
+    """User and assistant by turns; the turn that holds the answer is marked."""
+    return [
+        {
+            "role": ("user", "assistant")[place % 2],
+            "content": text,
+            **({"has_answer": True} if place == answers else {}),
+        }
+        for place, text in enumerate(turns)
+    ]
+
+
+def longmemeval(kind: str, number: str, question: str, answers: list[str]) -> dict[str, object]:
+    """One question as LongMemEval writes it, about the same three talks."""
+    return {
+        "question_id": number,
+        "question_type": kind,
+        "question": question,
+        "answer": "",
+        "question_date": "2023/06/01 (Thu) 09:00",
+        "haystack_dates": ["2023/05/22 (Mon) 18:30", "2023/05/20 (Sat) 02:21", "2023/05/25 (Thu) 12:05"],
+        "haystack_session_ids": ["s_lamp", "s_tea", "s_boat"],
+        "haystack_sessions": [
+            session("I repaired the green lamp in the attic", "Well done!", answers=0),
+            session("Which tea goes with ginger biscuits?", "Try a smoky lapsang.", "I bought some lapsang", answers=2),
+            session("My boat is called Petrel", "A fine name for a boat.", answers=0),
+        ],
+        "answer_session_ids": answers,
+    }
+
+
+def test_longmemevals_file_is_measured_by_question_type_beside_bm25(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [
+        longmemeval("single-session-user", "q1", "What did I repair in the attic?", ["s_lamp"]),
+        longmemeval("single-session-user", "q2", "What is my boat called?", ["s_boat"]),
+        longmemeval("multi-session", "q3", "Where is the lamp, and which lapsang tea did I buy?", ["s_lamp", "s_tea"]),
+        longmemeval("multi-session", "q4_abs", "What is my horse called?", []),
+    ]
+    file = tmp_path / "longmemeval.json"
+    file.write_text(json.dumps(rows), "utf-8")
+    assert measure_recall([str(file), "--format", "longmemeval", "--mode", "v2"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["questions"] == 3
+    whole = {"R@1": 100.0, "R@5": 100.0, "recall_all@5": 100.0}
+    for figures in (told["by_type"], told["bm25"]):
+        assert figures["single-session-user"] == whole | {"n": 2}
+        assert figures["multi-session"] == whole | {"n": 1}
+        assert figures["all"] == whole | {"n": 3}
+    assert told["turn"]["recall@5"] == 100.0
+    assert measure_recall([str(file), "--format", "longmemeval", "--part", "1"]) == 0
+    assert json.loads(capsys.readouterr().out)["questions"] == 1

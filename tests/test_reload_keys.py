@@ -51,6 +51,7 @@ SPECIAL = {
     "sections.dominant": 0.8,
     "sections.stable_turns": 3,
     "budget.currency": "EUR",
+    "memory.mode": "keyword",
     "memory.embedding.dimensions": 64,
     "speak.reply_chars": 80,
     "discord.gateway_url": "ws://127.0.0.1:9",

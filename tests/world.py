@@ -135,10 +135,17 @@ def full_only(settings: Settings) -> Settings:
     return settings.model_copy(update={"prompt": settings.prompt.model_copy(update={"light": "off"})})
 
 
+def by_words(settings: Settings) -> Settings:
+    """The settings with recall by words alone, unless they say more: no test but its own starts the local encoder."""
+    if {"mode", "embedding"} & settings.memory.model_fields_set:
+        return settings
+    return settings.model_copy(update={"memory": settings.memory.model_copy(update={"mode": "v2"})})
+
+
 @cache
 def usual() -> Settings:
     """The settings of a World that asks for none."""
-    return full_only(Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}}))
+    return by_words(full_only(Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}})))
 
 
 def with_said(settings: Settings, said: SettingChanges) -> Settings:
@@ -165,7 +172,7 @@ class World(Seen):
     def __init__(self, folder: Path, settings: Settings | None = None, platforms: tuple[str, ...] = ()) -> None:
         super().__init__(folder)
         self.platforms = platforms
-        self.settings = full_only(settings) if settings else usual()
+        self.settings = by_words(full_only(settings)) if settings else usual()
         self.clock = SimClock(NINE)
         self._typed: dict[tuple[str, str, str, object], int] = {}
         self.fallbacks: tuple[ScriptedModel, ...] = ()
@@ -215,7 +222,7 @@ class World(Seen):
         fallbacks = tuple(Endpoint(model, rate_of(settings.fallback, can)) for model in self.fallbacks)
         small = Endpoint(self.small, rate_of(settings.small, can)) if self.small is not None else None
         first = Endpoint(self.model, rate_of(settings.model, can))
-        return ModelPool(first, fallbacks, small, tries, make_embedding(settings))
+        return ModelPool(first, fallbacks, small, tries, make_embedding(by_words(settings)))
 
     async def close(self) -> None:
         """Stop as an operator does: nothing is closed, everything is parked."""

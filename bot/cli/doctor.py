@@ -25,6 +25,7 @@ from bot.core.inspection import CheckResult, failed, passed, warned
 from bot.core.models import Completion, Message, ModelRequest, Prompt, Usage
 from bot.core.ports import Checks
 from bot.model.client import OpenAIEmbedder, OpenAIModel
+from bot.model.local import LocalEmbedder
 from bot.model.pool import Endpoint
 from bot.ops.log_files import NullLog
 from bot.pipeline.calls import end_failed
@@ -61,7 +62,7 @@ COPY_PATTERN = "nuan.before-*.db"
 
 MOST_TOLD = 3
 
-SERVER_ANSWER_S = 10.0
+SERVER_ANSWER_S, ENCODER_LOADS_S = 10.0, 60.0
 """Seconds to wait for the model's server."""
 
 DEADLINE_S, OUTPUT_TOKENS = 60.0, 400
@@ -359,13 +360,16 @@ def _outside(name: str, rules: OutsideServer, known: StoredServer | None) -> Che
 async def embedding_findings(settings: Settings, data: Path) -> tuple[CheckResult, ...]:
     """Whether recalls by likeness work from here, and how much has its vector; asking costs nothing."""
     server, path = settings.memory.embedding, "memory.embedding"
-    if settings.memory.mode != "hybrid":
-        return (passed(path, "set, but memory.mode is not hybrid"),) if server.provider else ()
     endpoint = make_embedding(settings)
     if endpoint is None:
-        return (passed(path, "no provider is set: hybrid goes by words alone, as v2 does"),)
-    embedder = endpoint.embedder
-    found = await _embedding_server_findings(settings, embedder) if isinstance(embedder, OpenAIEmbedder) else []
+        if settings.memory.mode == "hybrid":
+            return (passed(path, "no provider is set: hybrid goes by words alone, as v2 does"),)
+        return (passed(path, "set, but memory.mode is not hybrid"),) if server.provider else ()
+    embedder, found = endpoint.embedder, list[CheckResult]()
+    if isinstance(embedder, OpenAIEmbedder):
+        found = await _embedding_server_findings(settings, embedder)
+    elif isinstance(embedder, LocalEmbedder):
+        found = [await _encoder_finding(embedder)]
     if (data / DATABASE).exists():
         try:
             async with await open_store(data, read_only=True) as store:
@@ -375,6 +379,19 @@ async def embedding_findings(settings: Settings, data: Path) -> tuple[CheckResul
         lacking = "" if having >= there else "; the others are found by words alone until a running nuan has made them"
         found.append(passed(path, f"{having} of {there} documents have a vector of {embedder.name}{lacking}"))
     return tuple(found)
+
+
+async def _encoder_finding(embedder: LocalEmbedder) -> CheckResult:
+    """Whether the local encoder makes a vector, as it would for a recall."""
+    path = "memory.embedding"
+    try:
+        await embedder.embed(("nuan",), ENCODER_LOADS_S)
+    except ModelError as error:
+        advice = "install nuan[semantic] anew, or set memory.mode to v2"
+        return failed(path, f"the local encoder does not work ({error.detail}): {advice}; recalls go by words alone")
+    finally:
+        await embedder.close()
+    return passed(path, "the local encoder works")
 
 
 async def _embedding_server_findings(settings: Settings, embedder: OpenAIEmbedder) -> list[CheckResult]:

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, SecretStr, field_validator
 from bot.config.base import Count, ModelName, Money, ProxyUrl, ServerUrl, SettingsTable, Share, value_error
 from bot.core.recall import RankingProfile, RecallMode, SectionWords, WindowSize
 
-Provider = Literal["", "hash", "openai"]
+Provider = Literal["", "local", "hash", "openai"]
 
 ALIASES: dict[str, RecallMode] = {"legacy": "keyword", "multi": "v2", "multisignal": "v2", "rrf": "hybrid"}
 """Other names of the modes (seed Recall)."""
@@ -23,11 +23,12 @@ _COMMAS = re.compile(r"\s*[,，、]\s*")
 
 
 class EmbeddingServer(SettingsTable):
-    """Who makes the vectors of a hybrid recall; without one it goes by words alone."""
+    """Who makes the vectors of a hybrid recall; without anybody it goes by words alone."""
 
     provider: Provider = ""
-    """openai (a server that speaks its protocol), hash (counts parts of words: no server, no money, and no meaning) or
-    empty for none."""
+    """local (nuan[semantic]: by meaning, on this machine, without a server or money), openai (a server that speaks its
+    protocol), hash (counts parts of words: no server, no money, and no meaning) or empty: local where it is
+    installed, else none."""
     base_url: ServerUrl = ""
     """Address of the server's API; empty is that of [model], with its key and proxy."""
     api_key: SecretStr | None = None
@@ -45,8 +46,8 @@ class EmbeddingServer(SettingsTable):
     """How long a question waits for its vector, in seconds; then words alone answer it."""
     batch: int = Field(default=32, ge=1, le=256)
     """Texts that one call brings at most, 1 to 256."""
-    least_cosine: float = Field(default=0.25, ge=-1, le=1)
-    """Likeness below which two texts have nothing in common, -1 to 1."""
+    least_cosine: float | None = Field(default=None, ge=-1, le=1)
+    """Likeness below which two texts have nothing in common, -1 to 1; none: .25, with local .15."""
     price_input: Money = None
     """Price of a million tokens, in budget.currency; none takes the public table's."""
 
@@ -79,9 +80,9 @@ class MemoryRules(SettingsTable):
     """How long something forgotten can be taken back, in days."""
     max: int = Field(default=6, ge=1, le=20)
     """Findings that one recall brings back, 1 to 20."""
-    mode: RecallMode = "v2"
+    mode: RecallMode | None = None
     """How a recall orders what it finds: keyword (shared words), v2 (words, age and importance) or hybrid (these and
-    likeness)."""
+    likeness); none: hybrid where nuan[semantic] makes its vectors, else v2."""
     profile: RankingProfile = "default"
     """The numbers of v2: default (age orders, but hides nothing) or seed (the reference's, to compare)."""
     min_score: float | None = Field(default=None, ge=0, le=1)

@@ -129,10 +129,18 @@ class PerceptionModel(Protocol):
 
 
 class Embedder(Protocol):
-    """Whoever makes vectors. Those of one `name` can be compared; `calls` says that a server is asked, and paid."""
+    """Whoever makes vectors. Those of one `name` can be compared; `calls` says that a server is asked, and paid; `means`
+    that texts of one meaning are alike, whatever their words. Below `least_cosine` two texts have nothing in common,
+    unless the settings say another figure."""
 
     name: str
     calls: bool
+    means: bool
+    least_cosine: float
+
+    def ready(self) -> bool:
+        """Whether it can be asked without a wait for its loading, which begins then."""
+        ...
 
     async def embed(self, texts: Sequence[str], deadline_s: float) -> Embeddings:
         """A vector for each text, in order, or ModelError; cancelling it aborts the call."""

@@ -146,13 +146,18 @@ async def _ask_within(
 class OpenAIEmbedder(ServerClient):
     """A model for vectors behind such a server; `dimensions` is asked for where it is given, else its own count."""
 
-    calls = True
+    calls = means = True
+    least_cosine = 0.25
 
     def __init__(self, base_url: str, api_key: str, model: str, dimensions: int | None = None, proxy: str = "") -> None:
         super().__init__(base_url, api_key, model, proxy=proxy)
         self.name = f"{model}-{dimensions}" if dimensions else model
         self.model = model
         self._dimensions = dimensions
+
+    def ready(self) -> bool:
+        """Its server is asked, whenever that is."""
+        return True
 
     async def embed(self, texts: Sequence[str], deadline_s: float) -> Embeddings:
         """The vectors within `deadline_s` seconds, or ModelError, whatever the server answers."""

@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 
 from bot.config.base import is_loopback
+from bot.config.memory import Provider
 from bot.config.models import Budget, CapabilityRule, ModelSettings, read_rules
 from bot.config.settings import Settings
 from bot.core.clock import SystemClock
@@ -12,6 +13,7 @@ from bot.core.files import resource_dir
 from bot.core.models import Capabilities, Price, PriceAt
 from bot.model.client import OpenAIEmbedder, OpenAIModel
 from bot.model.dialect import Dialect, known_capabilities
+from bot.model.local import LocalEmbedder, encoder_installed
 from bot.model.offline import OfflineModel
 from bot.model.pool import EmbeddingEndpoint, Endpoint, ModelPool
 from bot.money import UNKNOWN_CAPABILITIES, public_rate, rate_of
@@ -165,15 +167,25 @@ def endpoint_of(settings: Settings, model: ModelSettings) -> Endpoint:
 
 def make_embedding(settings: Settings) -> EmbeddingEndpoint | None:
     """The configured embedder; None where no recall would use its vectors."""
-    server = settings.memory.embedding
-    if settings.memory.mode != "hybrid" or not server.provider:
+    server, provider = settings.memory.embedding, embedding_provider(settings)
+    if not provider:
         return None
-    if server.provider == "hash":
+    if provider == "local":
+        return EmbeddingEndpoint(LocalEmbedder(), _no_cost)
+    if provider == "hash":
         return EmbeddingEndpoint(HashEmbedder(server.dimensions), _no_cost)
     own = server if server.base_url else settings.model
     key = own.api_key.get_secret_value() if own.api_key is not None else ""
     embedder = OpenAIEmbedder(own.base_url, key, server.model, server.dimensions, own.proxy)
     return EmbeddingEndpoint(embedder, embedding_rate(settings) or _no_cost)
+
+
+def embedding_provider(settings: Settings) -> Provider:
+    """Who makes vectors: as configured, else the local encoder where it is installed; "" where no recall uses any."""
+    mode, provider = settings.memory.mode, settings.memory.embedding.provider
+    if mode in ("keyword", "v2") or (mode is None and provider not in ("", "local")):
+        return ""
+    return provider or ("local" if encoder_installed() else "")
 
 
 def embedding_url(settings: Settings) -> str:
@@ -199,7 +211,7 @@ def embedding_rate(settings: Settings) -> PriceAt | None:
 def embedding_problems(settings: Settings) -> tuple[str, ...]:
     """A limit in money needs the price of vectors, too, unless their server is on this machine."""
     limited = _limit_in_money(settings)
-    used = settings.memory.mode == "hybrid" and settings.memory.embedding.provider == "openai"
+    used = embedding_provider(settings) == "openai"
     if not limited or not used or is_loopback(embedding_url(settings)) or embedding_rate(settings) is not None:
         return ()
     return (

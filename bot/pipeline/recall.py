@@ -25,6 +25,7 @@ from bot.language.time.dates import coming_spans, spans
 from bot.language.time.schedule import zone_or
 from bot.pipeline.concurrency import TextThread
 from bot.pipeline.configuration import Current
+from bot.pipeline.endpoints import embedding_provider
 from bot.pipeline.findings import already_told, memory_line
 from bot.pipeline.vectors import VectorSearch
 from bot.prompt.days import DayFormatter
@@ -128,8 +129,9 @@ class Recall:
 
     @property
     def mode(self) -> RecallMode:
-        """The configured one."""
-        return self._current.settings.memory.mode
+        """The configured one, else what the installation has."""
+        settings = self._current.settings
+        return settings.memory.mode or ("hybrid" if embedding_provider(settings) else "v2")
 
     async def recall(self, asking: RecallQuery) -> RecallTrace:
         """What this audience may see that answers the question best, with how that came about.
@@ -140,14 +142,14 @@ class Recall:
         asked = await self._asked(asking)
         finding = self._store.search
         like = await self._near.like(asking, NEAREST) if mode == "hybrid" else None
-        near = like.found if like is not None else {}
+        near = tuple(like.found) if like is not None else ()
         matches, candidates = await finding.look(
             asking,
             tuple(asked.weights),
             asked.spans,
             lambda matches: WantedDocuments(*candidate_pool(asked, matches, near)),
         )
-        task = self._task(asking, asked)
+        task = self._task(asking, asked, mode)
         if not candidates and mode == "keyword":
             docs = await finding.newest(asking, task.limit)
             candidates = await finding.read(asking, WantedDocuments(docs, ()))
@@ -176,11 +178,11 @@ class Recall:
         brief = sum(map(len, (asking.text, asking.said, asking.scene, *asking.own))) <= BRIEF_CHARS
         return await self._thread.run(_question, asking, talkers, zone_or(own or zone, zone), brief=brief)
 
-    def _task(self, asking: RecallQuery, asked: SearchQuery) -> RankTask:
+    def _task(self, asking: RecallQuery, asked: SearchQuery, mode: RecallMode) -> RankTask:
         memory = self._current.settings.memory
         profile = asking.profile or memory.profile
         return RankTask(
-            asking.mode or memory.mode,
+            mode,
             profile,
             rules_of(memory, profile),
             asked,
@@ -225,7 +227,7 @@ def rank_nothing(text: str, names: tuple[str, ...], rules: MemoryRules, now: int
     """Read a question and rank as if nothing were found, so that dictionaries and expressions are there for the first."""
     asking = RecallQuery(Audience(0, "dm", (0,)), 0, text, now)
     asked = _question(asking, tuple(Talker(None, name, True) for name in names), tz)
-    rank(RankTask(rules.mode, rules.profile, rules_of(rules, rules.profile), asked, now, 1), Matches((), 0, 0), ())
+    rank(RankTask("v2", rules.profile, rules_of(rules, rules.profile), asked, now, 1), Matches((), 0, 0), ())
 
 
 def _shared(text: str, names: tuple[str, ...], others: tuple[str, ...]) -> float:

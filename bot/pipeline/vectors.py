@@ -20,7 +20,7 @@ from bot.pipeline.calls import BackgroundGate, end_failed, reservation, reserve_
 from bot.pipeline.concurrency import TextThread
 from bot.pipeline.configuration import Current
 from bot.recall.ranking import HASH_WEIGHT, Likeness
-from bot.recall.vectors import VectorMatrix, changed, lacking, matrix, nearest
+from bot.recall.vectors import VectorMatrix, changed, lacking, matrix, nearest, stored
 from bot.store.ledger import Settlement
 from bot.store.search import NewVector, VectorSpace
 from bot.store.store import Store
@@ -32,8 +32,8 @@ TEXT_CHARS = 2_000
 Trouble = Literal["", "down", "budget", "switched_off"]
 """Nothing; the server fails or rests; a limit is reached; calls in the background are off."""
 
-GATHER_MS = 20_000
-"""How long what is new is gathered before one call makes its vectors: a talk has many short lines."""
+GATHER_MS, OWN_GATHER_MS = 20_000, 300
+"""How long what is new is gathered before one call makes its vectors: a talk has many short lines; and without a call."""
 
 FIRST_WAIT_MS, LONGEST_WAIT_MS = 30_000, HOUR_MS
 """Before trying again: 30 s, doubled each time, at most an hour; as digests do."""
@@ -86,7 +86,11 @@ class EmbeddingCaller:
         """
         shown = [clip(text, TEXT_CHARS) for text in texts]
         if not self.embedder.calls:
-            return await self.embedder.embed(shown, deadline_s), None
+            try:
+                return await self.embedder.embed(shown, deadline_s), None
+            except ModelError as error:
+                self.note("down", f"{error.fault}: {error.detail}")
+                raise
         now = self._clock.now()
         if now < self._wanted_until or not self._breaker.allows(now):
             wait = (self.rests_until(now) - now) / 1000
@@ -204,7 +208,8 @@ class VectorMaker:
     def hint(self, wake: Callable[[], None], *, now: bool = False) -> None:
         """There may be new documents: wake the queue soon, or now."""
         if self._calls is not None and not self._ended and self._alarm is None:
-            self._arm(self._clock.now() + (0 if now else GATHER_MS), wake)
+            gather = GATHER_MS if self._calls.embedder.calls else OWN_GATHER_MS
+            self._arm(self._clock.now() + (0 if now else gather), wake)
 
     def end(self) -> None:
         """No alarm is armed any more, and the round under way ends after its batch."""
@@ -262,11 +267,13 @@ class VectorMaker:
         return there if anew else there - having
 
     async def make(self, page: Sequence[MissingEmbedding]) -> int:
-        """The vectors of these documents, batch by batch, each of one chat: on whose account its call goes."""
+        """The vectors of these documents, batch by batch, each of one chat, on whose account a call goes."""
+        assert self._calls is not None
+        paid = self._calls.embedder.calls
         chats: dict[int, list[MissingEmbedding]] = {}
         for each in page:
             if each.text.strip():
-                chats.setdefault(each.chat_id, []).append(each)
+                chats.setdefault(each.chat_id if paid else 0, []).append(each)
         made = 0
         for documents in chats.values():
             batch = self._current.settings.memory.embedding.batch
@@ -329,12 +336,12 @@ class VectorMaker:
         timeout_s = self._current.settings.memory.embedding.timeout_seconds
         found, settlement = await self._calls.embed(texts, batch[0].chat_id, None, timeout_s)
         self._calls.note("")
-        vectors = dict(zip(texts, found.vectors, strict=True))
+        vectors = dict(zip(texts, await asyncio.to_thread(stored, found.vectors), strict=True))
         space = VectorSpace(self._calls.embedder.name, found.dimensions)
         new = [NewVector(each.id, each.text, vectors[each.text]) for each in batch]
-        stored = await self._store.search.put_vectors(space, new, settlement, self._clock.now())
+        made = await self._store.search.put_vectors(space, new, settlement, self._clock.now())
         self._check(found)
-        return stored
+        return made
 
     def _check(self, found: Embeddings) -> None:
         """Other dimensions than so far: all vectors are made anew, but not again and again."""
@@ -393,6 +400,9 @@ class VectorSearch:
         states = await self._store.search.vector_state(asking.audience, self._calls.embedder.name)
         if not states:
             return Likeness(missing="none")
+        # A turn does not wait for the encoder; a command that only looks does.
+        if self._pays and not self._calls.embedder.ready():
+            return Likeness(missing="loading")
         try:
             asked, dimensions = await self._vector(asking)
         except OverBudget:
@@ -403,12 +413,14 @@ class VectorSearch:
             return Likeness(missing="none")
         rows = await self._rows(asking.audience, dimensions, states[dimensions])
         some = bool(asking.memory_kinds)
-        best = await self._thread.run(nearest, asked, rows, asking, self._rules.least_cosine, MANY if some else most)
+        least = self._rules.least_cosine if self._rules.least_cosine is not None else self._calls.embedder.least_cosine
+        best, shares = await self._thread.run(nearest, asked, rows, asking, least, MANY if some else most)
         if some:
             fit = await self._store.search.of_kinds([number for number, _ in best], asking.memory_kinds)
             best = tuple(each for each in best if each[0] in fit)[:most]
-        weight = 1.0 if self._calls.embedder.calls else HASH_WEIGHT
-        return Likeness({number: (place, cosine) for place, (number, cosine) in enumerate(best, 1)}, "", weight)
+        found = {number: (place, cosine) for place, (number, cosine) in enumerate(best, 1)}
+        means = self._calls.embedder.means
+        return Likeness(found, "", 1.0 if means else HASH_WEIGHT, shares if means else {})
 
     async def _vector(self, asking: RecallQuery) -> tuple[bytes, int]:
         """The question's vector, from a call unless it was asked lately."""

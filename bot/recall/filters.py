@@ -79,12 +79,16 @@ def filtered(
     candidates: Sequence[Candidate],
     scored: Sequence[ScoredHit],
     nothing: Collection[int],
+    meant: Collection[int] = (),
 ) -> list[ScoredHit]:
-    """The same with what tells `nothing` aside, memories in their lines' places, and what goes with them."""
+    """The same with what tells `nothing` aside, memories in their lines' places, and what goes with them.
+
+    What is `meant` is found by itself, whatever words it has.
+    """
     done = [replace(one, cut="aside") if not one.cut and one.finding.doc in nothing else one for one in scored]
     sources = {each.finding.doc: each.sources for each in candidates}
     done = _standing(fit.shares, sources, _without_former_lines(question, sources, done))
-    done = _supported(question.spans, fit.shares, done)
+    done = _supported(question.spans, fit.shares, done, meant)
     done = _with_former(question, _changed(fit.shares, done))
     return _once(fit.shares, _outdated({each.finding.doc: frozenset(each.terms) for each in candidates}, done))
 
@@ -232,7 +236,10 @@ def _without_former_lines(
 
 
 def _supported(
-    spans: Sequence[TimeSpan], shares: Mapping[int, Mapping[str, float]], scored: Sequence[ScoredHit]
+    spans: Sequence[TimeSpan],
+    shares: Mapping[int, Mapping[str, float]],
+    scored: Sequence[ScoredHit],
+    meant: Collection[int],
 ) -> list[ScoredHit]:
     """The same without lines that come only for those around them, where these are told no more: a question is one
     that the line answers."""
@@ -240,13 +247,15 @@ def _supported(
         (line.chat_id, line.place)
         for one in scored
         if (line := one.finding.line) is not None
-        and shares.get(one.finding.doc)
+        and (shares.get(one.finding.doc) or one.finding.doc in meant)
         and (not one.cut or only_asks(one.finding.text))
     }
 
     def alone(one: ScoredHit) -> bool:
         line = one.finding.line
         if line is None or one.cut or shares.get(one.finding.doc) or in_spans(one.finding.at, spans):
+            return False
+        if one.finding.doc in meant:
             return False
         return not any((line.chat_id, line.place + step) in near for step in range(-NEAR, NEAR + 1))
 

@@ -1,4 +1,5 @@
-"""How well documents fit a query by their words: BM25 with feedback terms and the lines around."""
+"""How well documents fit a query by their words, BM25 with feedback terms, and by what is like it; and by the lines
+around."""
 
 import heapq
 from collections import Counter
@@ -41,6 +42,13 @@ LIKE_BEST, NEW_TERMS, FEEDBACK = 5, 12, 0.3
 NEXT, BEFORE, SECOND = 0.3, 0.2, 0.5
 """What a line gets of the fit of the one before it (an answer follows its question), of the one after it, and the share
 of that at the second place."""
+
+MEANT, LEAST_WORDS, FALL = 1.2, 4.0, 2
+"""What the likest document has for its meaning, as a share of what the best one's words tell, or of about one rare word;
+the more of what the question's words tell that one document holds, the less, by this power (docs/architecture.md)."""
+
+LIKE_LIFTING = 20
+"""Lines that are found by meaning, the likest, whose neighbours are looked at as well."""
 
 SUBSTANCE = 6
 """Terms that a line needs to be brought for those around it alone: 好的 answers nothing."""
@@ -94,7 +102,7 @@ def _weight(question: SearchQuery, matches: Matches, posting: Posting) -> float:
 
 
 def candidate_pool(
-    question: SearchQuery, matches: Matches, like: Iterable[int] = ()
+    question: SearchQuery, matches: Matches, like: Sequence[int] = ()
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The documents to look at closely, and those of them whose neighbours too; without their texts.
 
@@ -119,13 +127,31 @@ def candidate_pool(
     held = B * (1 - much)
     found = ((figure / (1 + K1 * (1 - held + held * long.get(doc, average) / average)), doc) for figure, doc in likely)
     best = [doc for _, doc in heapq.nlargest(most, found)]
+    lifted = (*best[:lifting], *like[:LIKE_LIFTING])
     return tuple(dict.fromkeys((*best, *best_besides_lines(matches, sums), *matches.dated, *like))), tuple(
-        best[:lifting]
+        dict.fromkeys(lifted)
     )
 
 
-def lexical_fit(question: SearchQuery, matches: Matches, candidates: Sequence[Candidate]) -> LexicalFit:
-    """The figures of all candidates; 0 for what has nothing in common with the question and its times."""
+def telling(question: SearchQuery, matches: Matches) -> float:
+    """What all the question's own words tell among what the audience sees, found or not."""
+    count = matches.count + PRIOR
+    own = (each for each in matches.postings if each.term not in question.beside)
+    return sum(question.weights[each.term] * rarity(each.holding, count) for each in own)
+
+
+def lexical_fit(
+    question: SearchQuery,
+    matches: Matches,
+    candidates: Sequence[Candidate],
+    meant: Mapping[int, float] | None = None,
+    whole: float = 0.0,
+) -> LexicalFit:
+    """The figures of all candidates; 0 for what has nothing in common with the question and its times.
+
+    `meant` is how like the question documents are, 0 to 1, and counts the less the more of `whole`, what its words tell
+    (`telling`), one document holds.
+    """
     weights = weighed(question, matches)
     average = max(1.0, matches.length / max(1, matches.count))
     terms = {each.finding.doc: each.terms for each in candidates}
@@ -141,6 +167,14 @@ def lexical_fit(question: SearchQuery, matches: Matches, candidates: Sequence[Ca
         # A new term alone brings nothing: it may be anybody's.
         if figures[number] and not more.keys().isdisjoint(each.terms):
             figures[number] += sum(_shares(more, each, average).values())
+    if meant and figures:
+        first = max(shares.values(), key=lambda found: _figure(found, question.beside))
+        held = sum(weights[term] for term in first.keys() - question.beside)
+        weight = MEANT * max(*figures.values(), LEAST_WORDS) * (1 - min(held / whole, 1.0) if whole else 1.0) ** FALL
+        weight *= 1 - message_share(question)  # many words together tell enough, whichever are found
+        for number in figures.keys() & meant.keys():
+            figures[number] += weight * meant[number]
+        best = max(best, *figures.values())
     figures = _around(figures, candidates)
     top = max(figures.values(), default=0.0)
     for each in candidates:

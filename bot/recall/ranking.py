@@ -20,7 +20,7 @@ from bot.core.recall import (
     TalkScore,
 )
 from bot.recall.filters import filtered, lines_to_hide, only_asks, own_terms_fit
-from bot.recall.lexical import LexicalFit, lexical_fit, without_common
+from bot.recall.lexical import LexicalFit, lexical_fit, telling, without_common
 from bot.recall.query import SearchQuery
 from bot.recall.selection import diversified, with_kept_memory
 from bot.recall.talks import rank_talks
@@ -55,9 +55,9 @@ Chinese questions for lines and 96 English ones for sessions, recall at 5: 0.01 
 and 1.0 points; before the search looked at the talk around, 1 lost 12.
 """
 
-MissingVectors = Literal["", "off", "none", "down", "budget", "unpaid"]
-"""Nothing is missing; no embedder is set; nothing has a vector yet; the server fails or rests; a limit is reached; who
-only looks may not call."""
+MissingVectors = Literal["", "off", "none", "loading", "down", "budget", "unpaid"]
+"""Nothing is missing; no embedder is set; nothing has a vector yet; the encoder is being loaded; it or the server fails
+or rests; a limit is reached; who only looks may not call."""
 
 SEED_LIST = 20
 """Places in the sparse and in the dense list of the profile `seed` (seed Recall, hybrid)."""
@@ -154,12 +154,14 @@ def recency(at: int, now: int, rules: RankRules) -> float:
 class Likeness:
     """Documents that are like a question: place, from 1, and cosine, by number; `missing` says why there are none.
 
-    A place counts `weight` times as much as one among those found by words.
+    A place counts `weight` times as much as one among those found by words, unless meaning has `shares`: what each
+    document that is liker than usual has of the likest one's likeness, 0 to 1, which is then added to what words tell.
     """
 
     found: Mapping[int, tuple[int, float]] = field(default_factory=dict)
     missing: MissingVectors = ""
     weight: float = 1.0
+    shares: Mapping[int, float] = field(default_factory=dict)
 
 
 def rank_places(best_first: Iterable[int]) -> dict[int, int]:
@@ -203,24 +205,26 @@ def rank(
     Only the mode hybrid looks at `like`; where nothing has a vector, words decide, and the trace says why.
     """
     candidates = sorted(candidates, key=lambda each: each.finding.doc)  # sums are the same in whatever order they came
+    like = like if task.mode == "hybrid" and like is not None else Likeness()
+    meant = like.shares if task.profile != "seed" else {}
+    whole = telling(task.question, matches)
     matches = without_common(task.question, matches)
-    fit = lexical_fit(task.question, matches, candidates)
+    fit = lexical_fit(task.question, matches, candidates, meant, whole)
     own = own_terms_fit(task.question, fit)
     nothing = lines_to_hide(task.question, own, candidates)
     scored = _keyword(fit, candidates) if task.mode == "keyword" else _mixed(task, fit, candidates, nothing)
-    talks = rank_talks(task.question, task.now, matches, candidates, scored)
+    talks = rank_talks(task.question, task.now, matches, candidates, scored, meant)
     scored = _in_talks(scored, talks) if task.profile != "seed" else scored
-    scored = filtered(task.question, own, candidates, scored, nothing)
+    scored = filtered(task.question, own, candidates, scored, nothing, meant)
     ordered = sorted(scored, key=_place)
     if task.profile != "seed":
         ordered = diversified(task.question, ordered, fit.shares, task.limit)
-    missing = like.missing if task.mode == "hybrid" and like is not None else ""
-    if task.mode == "hybrid" and like is not None and like.found:
+    if like.found and not meant:
         ordered = sorted(_hybrid(task, ordered, like), key=_place)
     done = _limited(ordered, task)
     if task.profile != "seed" and not task.strict:
         done = with_kept_memory(task.question.text, done)
-    return RecallTrace(task.mode, tuple(fit.weights), _thresholds(task), done, missing, task.question.spans, talks)
+    return RecallTrace(task.mode, tuple(fit.weights), _thresholds(task), done, like.missing, task.question.spans, talks)
 
 
 def _thresholds(task: RankTask) -> tuple[tuple[str, float], ...]:

@@ -28,6 +28,10 @@ MORE, LINES = 0.3, 20
 TOGETHER = 0.35
 """What the words of the whole talk count beside its lines; a message twice as much (measured)."""
 
+MEANT, MEANT_MORE, MEANT_LINES = 0.15, 0.5, 5
+"""What is like the question in a talk counts beside its words: its likest line, and of so many each next one so much
+less (docs/architecture.md)."""
+
 MESSAGE = 9.0
 """Words from which a question is more of a message that goes on with a talk, and how soon one becomes the other."""
 STEEP = 5
@@ -70,9 +74,17 @@ def rarity(holding: int, count: int) -> float:
 
 
 def rank_talks(
-    question: SearchQuery, now: int, matches: Matches, candidates: Sequence[Candidate], scored: Sequence[ScoredHit]
+    question: SearchQuery,
+    now: int,
+    matches: Matches,
+    candidates: Sequence[Candidate],
+    scored: Sequence[ScoredHit],
+    meant: Mapping[int, float] | None = None,
 ) -> tuple[TalkScore, ...]:
-    """Every talk that has anything in common with the question, the best first, its figure at most 1; `now` in ms."""
+    """Every talk that has anything in common with the question, the best first, its figure at most 1; `now` in ms.
+
+    `meant` is how like the question documents are, 0 to 1.
+    """
     if not matches.talks:
         return ()
     talks = {(each.chat_id, each.talk): each for each in matches.talks}
@@ -88,11 +100,14 @@ def rank_talks(
     }
     heard = [(one.finding.line, one.score) for one in scored if one.finding.line and one.cut != "no_term"]
     lines = talk_sums((((line.chat_id, line.talk), score) for line, score in heard), MORE, LINES)
-    share = TOGETHER * (1 + long)
+    like = ((key, meant[doc]) for key, each in talks.items() for doc in each.docs if doc in meant) if meant else ()
+    near = talk_sums(like, MEANT_MORE, MEANT_LINES)
+    share, beside = TOGETHER * (1 + long), MEANT * (1 - long) if near else 0.0
     figures: dict[TalkKey, float] = {}
-    for key in whole.keys() | (lines.keys() & talks.keys()):
+    for key in whole.keys() | (lines.keys() & talks.keys()) | near.keys():
         at = talks[key].at
         figure = share * whole.get(key, 0.0) + (1 - share) * lines.get(key, 0.0)
+        figure += beside * (near.get(key, 0.0) - figure)
         figure *= 1 + LATELY * long * 0.5 ** (max(0, now - at) / HALF_MS)
         asked = any(talks[key].begun < end and start <= at for start, end in question.spans)
         figures[key] = figure * (1 + DATED * asked)

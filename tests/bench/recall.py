@@ -5,13 +5,12 @@ real recall. One JSON object tells how often what answers a question came back, 
 import argparse
 import asyncio
 import json
-import re
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -23,38 +22,27 @@ from bot.core.people import Audience
 from bot.core.recall import RECALL_MODES, RecallMode, RecallQuery, RecallTrace
 from bot.pipeline.recall import Recall
 from bot.recall.query import OWN
+from tests.bench import longmemeval
 from tests.bench.counts import spread
+from tests.bench.lines import LINE_S, Line, moment
 from tests.world import World
 
 MOST = 10
 """Places that count."""
 
-LINE_S, SESSION_S = 20, 3_600
-"""Seconds between lines, and at least between sessions, of data that tells only days."""
+SESSION_S = 3_600
+"""Seconds at least between sessions of data that tells only days."""
 
 TOGETHER = 64
 """Lines that wait for one commit."""
+
+BEFORE_MS = 86_400_000
+"""A question whose moment the data does not tell is asked a day after the last line."""
 
 UNSCORED = ("adversarial",)
 """Categories that the README scores apart."""
 
 Convert = Callable[[str], str]
-
-_DAY = re.compile(r"(\d{4})[-年](\d{1,2})[-月](\d{1,2})")
-_CLOCK = re.compile(r"(\d{1,2}):(\d{2})")
-_SPOKEN = re.compile(r"(\d{1,2}):(\d{2}) (am|pm) on (\d{1,2}) (\w+), (\d{4})")
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One line of a conversation, with its moment in ms."""
-
-    turn: str
-    session: str
-    index: int
-    speaker: str
-    text: str
-    at: int
 
 
 @dataclass(slots=True)
@@ -73,23 +61,6 @@ class Tally:
     def means(self) -> dict[str, float]:
         """In percent."""
         return {name: round(100 * total / self.count, 1) for name, total in self.sums.items()}
-
-
-def moment(text: str) -> tuple[int, bool]:
-    """A moment of the data as ms, and whether it tells the hour; UTC."""
-    spoken = _SPOKEN.search(text)
-    if spoken is not None:
-        day = f"{spoken[4]} {spoken[5]} {spoken[6]} {spoken[1]}:{spoken[2]} {spoken[3]}"
-        return _ms(datetime.strptime(day, "%d %B %Y %I:%M %p").replace(tzinfo=UTC)), False
-    found = _DAY.search(text)
-    assert found is not None, text
-    clock = _CLOCK.search(text, found.end())
-    day_ = datetime(int(found[1]), int(found[2]), int(found[3]), 9, tzinfo=UTC)
-    return (_ms(day_.replace(hour=int(clock[1]), minute=int(clock[2]))), True) if clock else (_ms(day_), False)
-
-
-def _ms(when: datetime) -> int:
-    return (when - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
 
 
 def conversations(folder: Path, part: int = 0) -> dict[str, list[Line]]:
@@ -195,25 +166,68 @@ async def ask(
     return trace, perf_counter() - began
 
 
-async def measure(
-    folder: Path, data: Path, settings: Settings, mode: RecallMode, convert: Convert, part: int = 0
-) -> dict[str, object]:
-    """Feed, ask and count."""
+def read(folder: Path, layout: str, part: int = 0) -> tuple[dict[str, list[Line]], list[dict[str, Any]]]:
+    """The conversations of a data set, at most `part` (0: all), and what is asked about them."""
+    if layout == "longmemeval":
+        return longmemeval.read(folder, part)
     convs = conversations(folder, part)
+    return convs, [row for row in _rows(folder / "queries.jsonl") if row["conv"] in convs]
+
+
+@asynccontextmanager
+async def fed_world(
+    data: Path, settings: Settings, convs: Mapping[str, Sequence[Line]]
+) -> AsyncIterator[tuple[World, Recall, dict[str, Known]]]:
+    """A nuan that heard all of it and has made its vectors, its recall, and what the conversations became."""
     world = World(data, settings)
-    world.clock = type(world.clock)(max(line.at for lines in convs.values() for line in lines) + 86_400_000)
+    world.clock = type(world.clock)(max(line.at for lines in convs.values() for line in lines) + BEFORE_MS)
     await world.open()
+    try:
+        for name, lines in convs.items():
+            await feed(world, name, lines)
+        await world.app._services.vector_maker.make_all(lambda made: None)
+        recalling = make_recall(world.parts, world.app._services.vector_maker._find_caller, pays=True)
+        yield world, recalling, await known(world, convs)
+    finally:
+        await world.close()
+        await world.parts.current.pool.close()
+
+
+async def measure(
+    data: Path,
+    settings: Settings,
+    mode: RecallMode,
+    convert: Convert,
+    convs: Mapping[str, Sequence[Line]],
+    rows: Sequence[dict[str, Any]],
+    *,
+    beside: bool = False,
+) -> dict[str, object]:
+    """Feed, ask and count; `beside` counts BM25 over the same sessions as well, and by LongMemEval's figures."""
     began = perf_counter()
-    for name, lines in convs.items():
-        await feed(world, name, lines)
-    fed = perf_counter() - began
-    await world.app._services.vector_maker.make_all(lambda made: None)
-    recalling = make_recall(world.parts, world.app._services.vector_maker._find_caller, pays=True)
-    there = await known(world, convs)
+    async with fed_world(data, settings, convs) as (_, recalling, there):
+        fed = perf_counter() - began
+        found = await _answers(recalling, mode, convert, rows, there)
+    sessions_of = found.pop("sessions")
+    if beside:
+        bm25: dict[str, Tally] = defaultdict(Tally)
+        for row in rows:
+            ranked = longmemeval.Bm25(convs[row["conv"]]).sessions(row["question"])
+            for name in (row["category"], "all"):
+                bm25[name].add(longmemeval.figures(row["gold_sessions"], ranked))
+        found |= {"by_type": sessions_of, "bm25": shown(bm25)}
+    return found | {"mode": mode, "questions": len(rows), "fed_seconds": round(fed, 1)}
+
+
+async def _answers(
+    recalling: Recall, mode: RecallMode, convert: Convert, rows: Sequence[dict[str, Any]], there: Mapping[str, Known]
+) -> dict[str, object]:
+    """What the questions brought back, in shares of what answers them."""
     turn, session = Tally(), Tally()
     categories: dict[str, Tally] = defaultdict(Tally)
+    by_type: dict[str, Tally] = defaultdict(Tally)
     times: list[float] = []
-    for row in (row for row in _rows(folder / "queries.jsonl") if row["conv"] in there):
+    for row in rows:
         of = there[row["conv"]]
         trace, took = await ask(recalling, row, of, mode, convert)
         times.append(took * 1000)
@@ -234,17 +248,21 @@ async def measure(
             if scored:
                 session.add(whole)
             figures |= {f"session {name}": figure for name, figure in whole.items()}
+            for name in (row["category"], "all"):
+                by_type[name].add(longmemeval.figures(gold, ranked))
         categories[row["category"]].add(figures)
-    await world.close()
     return {
         "turn": turn.means(),
         "session": session.means(),
-        "by_category": {name: each.means() | {"n": each.count} for name, each in sorted(categories.items())},
+        "by_category": shown(categories),
+        "sessions": shown(by_type),
         "ms": spread(times),
-        "mode": mode,
-        "questions": len(times),
-        "fed_seconds": round(fed, 1),
     }
+
+
+def shown(tallies: Mapping[str, Tally]) -> dict[str, dict[str, float]]:
+    """The means of each kind, with how many it has."""
+    return {name: each.means() | {"n": each.count} for name, each in sorted(tallies.items())}
 
 
 def converter(script: str) -> Convert:
@@ -260,8 +278,10 @@ def converter(script: str) -> Convert:
 def main(arguments: list[str]) -> int:
     """Measure one data set and print one line of JSON."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench.recall", description=__doc__)
-    parser.add_argument("folder", type=Path, nargs="?")
+    parser.add_argument("folder", type=Path, nargs="?", help="a folder of lines and questions, or LongMemEval's file")
+    parser.add_argument("--format", choices=("folder", "longmemeval"), default="folder")
     parser.add_argument("--mode", choices=RECALL_MODES, default="v2")
+    parser.add_argument("--provider", choices=("local", "hash"), default="local", help="who makes hybrid's vectors")
     parser.add_argument("--profile", choices=("default", "seed"), default="default")
     parser.add_argument("--script", choices=("", "hans", "hant"), default="", help="ask in this Chinese script")
     parser.add_argument("--part", type=int, default=0, metavar="N", help="only the first N conversations")
@@ -269,15 +289,14 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     memory: dict[str, object] = {"profile": options.profile, "mode": options.mode}
     if options.mode == "hybrid":
-        memory["embedding"] = {"provider": "hash"}
+        memory["embedding"] = {"provider": options.provider}
     memory |= {key: float(value) for key, value in (each.split("=") for each in options.set)}
     settings = Settings.model_validate({"bot": {"timezone": "UTC"}, "memory": memory})
+    convs, rows = read(options.folder, options.format, options.part)
+    beside = options.format == "longmemeval"
     with tempfile.TemporaryDirectory() as data:
-        found = asyncio.run(
-            measure(
-                options.folder, Path(data) / "data", settings, options.mode, converter(options.script), options.part
-            )
-        )
+        convert = converter(options.script)
+        found = asyncio.run(measure(Path(data) / "data", settings, options.mode, convert, convs, rows, beside=beside))
     print(json.dumps(found, ensure_ascii=False))
     return 0
 

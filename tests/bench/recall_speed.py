@@ -1,6 +1,6 @@
 """`python -m tests.bench.recall_speed`: how long one recall takes in a large store, and how long the loop waits.
 
-3,000 documents of one person; then 100,000 of 1,000 people; by words alone and with the hash's vectors. Of the moments
+3,000 documents of one person; then 100,000 of 1,000 people; by words alone and with vectors (`--provider`). Of the moments
 when the loop did not come round, `wall` also holds what other programs took; `held` is at most the CPU time that nuan
 used meanwhile, in whichever thread.
 """
@@ -95,9 +95,11 @@ class Gaps:
         return {"wall": round(self._wall * 1000, 1), "held": round(self._held * 1000, 1)}
 
 
-async def measure(folder: Path, documents: int, people: int, modes: tuple[RecallMode, ...]) -> dict[str, object]:
+async def measure(
+    folder: Path, documents: int, people: int, modes: tuple[RecallMode, ...], provider: str
+) -> dict[str, object]:
     """Ask one person after the other, in each mode."""
-    memory = {"mode": "hybrid", "embedding": {"provider": "hash"}} if "hybrid" in modes else {}
+    memory = {"mode": "hybrid", "embedding": {"provider": provider}} if "hybrid" in modes else {}
     settings = Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, "memory": memory})
     world = await World(folder, settings).open()
     await world.close()
@@ -120,6 +122,7 @@ async def measure(folder: Path, documents: int, people: int, modes: tuple[Recall
     for mode in modes:
         found[mode] = await asked(world, people, mode)
     await world.close()
+    await world.parts.current.pool.close()
     return found
 
 
@@ -144,11 +147,13 @@ def main(arguments: list[str]) -> int:
     """Print one line of JSON for each size."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench.recall_speed", description=__doc__)
     parser.add_argument("--modes", nargs="*", choices=RECALL_MODES, default=["v2", "hybrid"])
+    parser.add_argument("--provider", choices=("local", "hash"), default="hash", help="who makes hybrid's vectors")
     parser.add_argument("--small", action="store_true", help="only 3,000 documents")
     options = parser.parse_args(arguments)
     for documents, people in SIZES[:1] if options.small else SIZES:
         with tempfile.TemporaryDirectory() as folder:
-            found = asyncio.run(measure(Path(folder) / "data", documents, people, tuple(options.modes)))
+            asking = measure(Path(folder) / "data", documents, people, tuple(options.modes), options.provider)
+            found = asyncio.run(asking)
         print(json.dumps(found), flush=True)
     return 0
 

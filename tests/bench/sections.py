@@ -25,7 +25,8 @@ from bot.recall.selection import called_for
 from bot.store.memories import store_memory
 from bot.store.search import Search, WantedDocuments
 from bot.store.transactions import Tx
-from tests.bench.recall import Line, Tally, _recall, _rows, conversations, moment
+from tests.bench.lines import Line, moment
+from tests.bench.recall import Tally, _recall, _rows, conversations
 from tests.storing import Where, ids
 from tests.world import World
 

