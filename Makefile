@@ -45,9 +45,9 @@ check: export TEST_SIZES = $(SIZES)
 check:
 	$(BIN)/ruff format --check $(CODE)
 	$(BIN)/ruff check $(CODE)
-	@$(BIN)/mypy > /dev/null & failed=0; \
+	@told=$$(mktemp); $(BIN)/mypy > $$told 2>&1 & types=$$!; failed=0; \
 	$(BIN)/python -m pytest -p tests.stacks -n 3 --assert=plain || { $(BIN)/pytest --lf --lfnf none; failed=1; }; \
-	wait; $(BIN)/mypy && exit $$failed
+	wait $$types || failed=1; cat $$told; rm $$told; exit $$failed
 
 # README and docs/ as a site in two languages, to be looked at in build/docs/site.
 docs: $(VENV)/.docs

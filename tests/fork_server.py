@@ -1,9 +1,10 @@
 """Real processes without the seconds that importing takes: one process imports everything, and forks those that run.
 
 `python -m tests.fork_server N` is that process, with one end of a pair of sockets as descriptor N, and somebody who
-orders at the other. It has one thread, opens nothing, and imports at the first order. What it forks takes over folder,
-environment and the three streams, runs its module as `python -m` would and ends as any program: it can be asked,
-interrupted and killed like one, and starts in a tenth of the time.
+orders at the other. It has one thread, opens nothing, and imports at the first order; what a start reads, the shipped
+texts, dictionaries and expressions, it has read by then too. What it forks takes over folder, environment and the three
+streams, runs its module as `python -m` would and ends as any program: it can be asked, interrupted and killed like one,
+and starts in a tenth of the time.
 """
 
 import asyncio
@@ -48,6 +49,9 @@ LIBRARIES = (
 
 TABLES = ROOT / ".pytest_cache" / "tables"
 """Where the tables of libraries are kept that all tests use."""
+
+SOME_DAY = 1_781_226_000_000
+"""In which year messages are read before any comes: 2026."""
 
 ORDER_BYTES = 200_000
 """No order is longer: environment and words of a command."""
@@ -162,7 +166,7 @@ def run_module(module: str, *words: str) -> int:
 
 
 def _load() -> None:
-    """Import all that the program might, and the dictionary of Chinese."""
+    """Import all that the program might, and load what it loads as it starts."""
     for package in PACKAGES:
         path = importlib.import_module(package).__path__
         for found in pkgutil.walk_packages(path, f"{package}."):
@@ -171,8 +175,22 @@ def _load() -> None:
     for library in LIBRARIES:
         importlib.import_module(library)
     importlib.import_module("bot.text.tables").keep_tables_in(TABLES)
-    importlib.import_module("bot.text.terms").query_terms("你好世界")
+    _prepare()
     gc.freeze()
+
+
+def _prepare() -> None:
+    """Read the shipped texts, and all that a start loads before the first message comes, with the usual settings."""
+    # Not at the top: who only orders has no need of them.
+    from bot.cli import installation
+    from bot.config.settings import Settings
+    from bot.pipeline.endpoints import make_pool
+
+    settings, data = Settings(), ROOT / "data"
+    installation.text_problems(settings, data)
+    place = installation.find_installation(settings, data)
+    configuration = installation.make_configuration(place, make_pool(settings, place.prompts.path))
+    asyncio.run(installation.preload(configuration, SOME_DAY))
 
 
 def _serve(wire: socket.socket) -> Order | None:

@@ -207,7 +207,9 @@ async def fingerprint(scenario: Scenario, folder: Path) -> str:
     hash.
     """
     settings = Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, "session": {"log_tokens": 900}})
-    world = await World(folder, settings).open()
+    world = World(folder, settings)
+    world.threads = True
+    await world.open()
     world.model.script, world.model.digests = clever, True
     try:
         await scenario(world)

@@ -7,6 +7,11 @@ SHARE = 3
 """In `make test` such a test does one in so many of its examples, lines or rounds."""
 
 
+def is_full() -> bool:
+    """Whether everything runs at its full size."""
+    return os.environ.get("TEST_SIZES") == FULL
+
+
 def sized(full: int) -> int:
     """What a test does now whose full size is this."""
-    return full if os.environ.get("TEST_SIZES") == FULL else max(full // SHARE, 1)
+    return full if is_full() else max(full // SHARE, 1)

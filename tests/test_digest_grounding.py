@@ -7,6 +7,8 @@ import pytest
 from tests.bench.digest import confirmed, main, section_of, sessions
 
 FILE = Path(__file__).parent / "digest_sessions.jsonl"
+FEW = 20
+"""Sessions that are enough for the bench to print what it prints of all."""
 OBEYED = Path(__file__).parent / "obeyed_digests.jsonl"
 OBEYED_LEAST, OBEYED_MOST = 0.05, 0.17
 """Share of false ones that pass a look which confirms everything: of another speaker or denied, and of all kinds."""
@@ -37,8 +39,10 @@ def test_what_others_said_elsewhere_and_other_figures_or_denials_stand_for_nobod
     assert sum(kept for _, kept in false) <= OBEYED_MOST * len(false)
 
 
-def test_the_bench_prints_both_shares(capsys: pytest.CaptureFixture[str]) -> None:
-    main([str(FILE)])
+def test_the_bench_prints_both_shares(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    few = tmp_path / "few.jsonl"
+    few.write_text("".join(FILE.read_text("utf-8").splitlines(keepends=True)[:FEW]), "utf-8")
+    main([str(few)])
     told = capsys.readouterr().out
     assert "true kept: " in told
     assert "false stored: " in told

@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 from tests.conftest import NewWorld
 from tests.fakes.model import calls
 from tests.sizes import sized
@@ -30,13 +28,12 @@ async def chatter(world: World, lines: int) -> None:
     await world.say("/new")
 
 
-@pytest.mark.parametrize("lines", [40, sized(200)])
-async def test_talk_never_crowds_out_what_was_kept(new_world: NewWorld, lines: int) -> None:
+async def test_talk_never_crowds_out_what_was_kept(new_world: NewWorld) -> None:
     world = await new_world(memory={"inject": "tool"})
     for fact in ("我对花生过敏", "我可以开车", "我住在上海"):
         await world.say(f"记住{fact}")
     await world.wait(200 * DAY)
-    await chatter(world, lines)
+    await chatter(world, sized(200))
     asks(world, "我可以吃花生酱吗")
     await world.say("你查查看")
     assert len(found(world)) == 6

@@ -28,6 +28,7 @@ from tests.blank import lay, unsynced
 from tests.configured import configured
 from tests.fakes.clock import SimClock, let_others_run
 from tests.fakes.model import ScriptedModel
+from tests.inline import inline
 from tests.peek import Peek
 
 NINE = 1_781_226_000_000
@@ -179,6 +180,8 @@ class World(Seen):
         self.small: ScriptedModel | None = None
         self.scrub: Callable[[ErasedPerson], int] | None = None
         self.said: dict[str, str | None] = {}
+        self.threads = False
+        """Whether its store works in threads of its own, where the order in which they end is what is tested."""
         self.app: App
         self.store: Store
 
@@ -195,7 +198,8 @@ class World(Seen):
         )
         allow = self.settings.allow_list
         new = lay(self.folder)
-        self.store = await open_store(self.folder, frozenset(self.settings.bot.owners), allow)
+        with inline(self.threads):
+            self.store = await open_store(self.folder, frozenset(self.settings.bot.owners), allow)
         unsynced(self.store)
         self.said = {} if new else {one.key: one.value for one in settings_in(self.folder / DATABASE)}
         current = configured(with_said(self.settings, self.said), words, self._make_pool(), self.log)
