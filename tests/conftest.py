@@ -45,7 +45,13 @@ ALWAYS_DEBUGGED = pytest.StashKey[bool]()
 
 # Speed is measured in tests/bench: on a shared machine a timed test would fail for no reason.
 # The same examples every time: a submission must not fail by luck.
-hypothesis.settings.register_profile("nuan", deadline=None, derandomize=True, max_examples=sized(50))
+hypothesis.settings.register_profile(
+    "nuan",
+    deadline=None,
+    derandomize=True,
+    max_examples=sized(50),
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
 hypothesis.settings.load_profile("nuan")
 
 
