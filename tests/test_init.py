@@ -160,8 +160,9 @@ def test_enter_keeps_the_key_that_is_already_there_and_asks_for_no_limit_without
 @pytest.mark.parametrize("number", range(len(PROVIDERS)))
 def test_a_provider_is_picked_by_number_or_name_and_brings_address_and_model(path: Path, number: int) -> None:
     provider = PROVIDERS[number]
+    key = () if "localhost" in provider.base_url else (SECRET_KEY,)
     for answer in (str(number + 1), provider.name.upper()):
-        told = piped(path, "0" if path.exists() else answer, *[answer] * path.exists(), "", SECRET_KEY)
+        told = piped(path, answer, "", *key)
         assert f"{number + 1}. {provider.name}" in told
         model = load(path, {}).model
         assert (model.base_url, model.name) == (provider.base_url, provider.model)
@@ -351,6 +352,13 @@ def test_the_command_ends_with_one_line_and_code_1(path: Path, lines: bytes) -> 
     )
     assert (done.returncode, done.stderr.count(b"\n")) == (1, 1)
     assert b"othing was written" in done.stderr
+    assert files(path) == []
+
+
+@pytest.mark.parametrize("token", ["http://127.0.0.1:8977/v1", "tiny-chat"])
+def test_what_cannot_be_a_token_is_refused(path: Path, token: str) -> None:
+    with pytest.raises(NuanError, match="no token of Telegram"):
+        piped(path, "deepseek", "", SECRET_KEY, token)
     assert files(path) == []
 
 

@@ -50,6 +50,8 @@ T = TypeVar("T")
 
 BASE_URL, NAME, KEY = "NUAN_MODEL__BASE_URL", "NUAN_MODEL__NAME", "NUAN_MODEL__API_KEY"
 TOKENS = {"telegram": "NUAN_TELEGRAM__TOKEN", "discord": "NUAN_DISCORD__TOKEN"}
+TOKEN_FORMS = {"telegram": re.compile(r"(\d{1,20}:[\w-]+)?", re.ASCII), "discord": re.compile(r"([\w.-]+)?", re.ASCII)}
+"""As the platforms write them; anything else is an answer to another question."""
 PRICES = ("input", "cached", "output")
 NUMBER_OR_NOTHING = re.compile(r"(\d{1,9}(\.\d{1,9})?)?")
 SECRET = re.compile(r"[!#-&(-\[\]-~]{1,4096}")
@@ -228,7 +230,11 @@ class Interview:
         for platform, variable in TOKENS.items():
             kept = "_kept" if variable in is_set else ""
             token = self._until(
-                f"init_token{kept}", "init_bad_key", SECRET_OR_NOTHING.fullmatch, secret=True, name=platform.title()
+                f"init_token{kept}",
+                "init_bad_token",
+                TOKEN_FORMS[platform].fullmatch,
+                secret=True,
+                name=platform.title(),
             )
             if token[0]:
                 self.answers.secrets[variable] = token[0]
@@ -351,8 +357,8 @@ class Interview:
         ask = self._console.ask_secret if secret else self._console.ask
         while (found := read(ask(self._text(question, **values)) if asks else said)) is None:
             if self._console.hidden is None or not asks:
-                raise NuanError(self._text("init_wrong_answer", problem=self._text(wrong)))
-            self._console.say(self._text(wrong))
+                raise NuanError(self._text("init_wrong_answer", problem=self._text(wrong, **values)))
+            self._console.say(self._text(wrong, **values))
         return found
 
 
