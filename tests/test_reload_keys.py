@@ -41,6 +41,7 @@ BASE = {
     "memory": {"mode": "hybrid", "embedding": {"provider": "openai", "base_url": HERE, "model": "e"}},
 }
 SPECIAL = {
+    "mcp.servers": {"notes": {"command": "notes-server", "about": "my notes"}},
     "persona": "other",
     "prompts_dir": "{home}/prompts",
     "bot.timezone": "Europe/Paris",
