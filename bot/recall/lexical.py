@@ -171,7 +171,6 @@ def lexical_fit(
         first = max(shares.values(), key=lambda found: _figure(found, question.beside))
         held = sum(weights[term] for term in first.keys() - question.beside)
         weight = MEANT * max(*figures.values(), LEAST_WORDS) * (1 - min(held / whole, 1.0) if whole else 1.0) ** FALL
-        weight *= 1 - message_share(question)  # many words together tell enough, whichever are found
         for number in figures.keys() & meant.keys():
             figures[number] += weight * meant[number]
         best = max(best, *figures.values())

@@ -102,7 +102,7 @@ def rank_talks(
     lines = talk_sums((((line.chat_id, line.talk), score) for line, score in heard), MORE, LINES)
     like = ((key, meant[doc]) for key, each in talks.items() for doc in each.docs if doc in meant) if meant else ()
     near = talk_sums(like, MEANT_MORE, MEANT_LINES)
-    share, beside = TOGETHER * (1 + long), MEANT * (1 - long) if near else 0.0
+    share, beside = TOGETHER * (1 + long), MEANT if near else 0.0
     figures: dict[TalkKey, float] = {}
     for key in whole.keys() | (lines.keys() & talks.keys()) | near.keys():
         at = talks[key].at
