@@ -9,6 +9,7 @@ from pathlib import Path
 
 from bot.store.schema import MIGRATIONS
 from bot.store.sqlite import opening as engine
+from bot.store.sqlite.connection import SqliteTx
 from bot.store.store import DATABASE, Store, open_store
 
 _prepare = engine._prepare
@@ -71,7 +72,8 @@ def unsynced(store: Store) -> None:
     """
     writer = store._database._writer
     assert writer is not None
-    writer.tx.execute("PRAGMA synchronous = OFF")
+    if isinstance(writer.tx, SqliteTx):
+        writer.tx.execute("PRAGMA synchronous = OFF")
 
 
 async def open_laid(folder: Path, owners: frozenset[str] = frozenset(), allow: frozenset[str] = frozenset()) -> Store:

@@ -14,6 +14,7 @@ from bot.config.settings import Settings
 from bot.text.dictionary import cutter
 from bot.text.fold import simplified
 from bot.text.tables import keep_tables_in
+from tests import servers
 from tests.fakes.media import MediaWorld
 from tests.fork_server import TABLES
 from tests.lent import end, lend, take_back
@@ -41,6 +42,35 @@ cutter()
 
 NewWorld = Callable[..., Awaitable[World]]
 OpenMedia = Callable[..., Awaitable[MediaWorld]]
+BOTH_ENGINES = frozenset(
+    (
+        "closing",
+        "deletions",
+        "epochs",
+        "isolation",
+        "join",
+        "limits",
+        "linking",
+        "memory_change",
+        "memory_flow",
+        "memory_merging",
+        "one_current",
+        "outage",
+        "overtaken",
+        "promises",
+        "recall_former",
+        "reminders",
+        "replacing",
+        "retention",
+        "sessions",
+        "stop",
+        "talk",
+        "tool_loop",
+        "tools",
+    )
+)
+"""The files whose Worlds run on PostgreSQL, too: what a store has to do with, each kind of it once."""
+
 ALWAYS_DEBUGGED = pytest.StashKey[bool]()
 
 # Speed is measured in tests/bench: on a shared machine a timed test would fail for no reason.
@@ -83,16 +113,44 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def pytest_sessionfinish() -> None:
     """No test is left."""
     end()
+    servers.end()
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """What both engines must do alike is asked of Worlds on either."""
+    asked = {"world", "new_world"}.intersection(metafunc.fixturenames)
+    if asked and metafunc.module.__name__.removeprefix("tests.test_") in BOTH_ENGINES:
+        metafunc.parametrize("engine", ("sqlite", pytest.param("postgres", marks=pytest.mark.postgres)), indirect=True)
 
 
 @pytest.fixture
-async def world(tmp_path: Path) -> AsyncIterator[World]:
+def engine(request: pytest.FixtureRequest) -> str:
+    """Where a World's rows lie."""
+    return str(getattr(request, "param", "sqlite"))
+
+
+def put(folder: Path, engine: str) -> None:
+    """A new database for a World of that folder."""
+    if engine == "postgres":
+        servers.lend(folder)
+    else:
+        lend(folder)
+
+
+def take_all_back() -> None:
+    """All Worlds of a test are closed."""
+    take_back()
+    servers.take_back()
+
+
+@pytest.fixture
+async def world(tmp_path: Path, engine: str) -> AsyncIterator[World]:
     """A running nuan with nobody in it yet."""
-    lend(tmp_path / "data")
+    put(tmp_path / "data", engine)
     world = await World(tmp_path / "data").open()
     yield world
     await world.close()
-    take_back()
+    take_all_back()
 
 
 @pytest.fixture
@@ -104,21 +162,21 @@ async def filed(tmp_path: Path) -> AsyncIterator[Filed]:
 
 
 @pytest.fixture
-async def new_world(tmp_path: Path) -> AsyncIterator[NewWorld]:
+async def new_world(tmp_path: Path, engine: str) -> AsyncIterator[NewWorld]:
     """Starts a nuan with other settings: `await new_world(budget={"day_tokens": 900})`."""
     worlds: list[World] = []
 
     async def start(**sections: dict[str, object]) -> World:
         settings = Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, **sections})
         folder = tmp_path / f"data{len(worlds)}"
-        lend(folder)
+        put(folder, engine)
         worlds.append(await World(folder, settings).open())
         return worlds[-1]
 
     yield start
     for world in worlds:
         await world.close()
-    take_back()
+    take_all_back()
 
 
 @pytest.fixture

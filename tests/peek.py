@@ -2,10 +2,10 @@
 to know tables or SQL; what is about the file itself (kills, migrations, damage) reads it by itself.
 """
 
-import sqlite3
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.servers import read
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +64,7 @@ class Rows:
         conditions = [_condition(field, wanted) for field, wanted in where.items()]
         told = f" WHERE {' AND '.join(text for text, _ in conditions)}" if conditions else ""
         bound = [value for _, values in conditions for value in values]
-        with closing(sqlite3.connect(f"file:{self.database}?mode=ro", uri=True)) as database:
-            return database.execute(f"{select} FROM {self.table}{told}{order}", bound).fetchall()
+        return read(self.database, f"{select} FROM {self.table}{told}{order}", bound)
 
 
 def _condition(field: str, wanted: object) -> tuple[str, tuple[object, ...]]:
@@ -74,6 +73,8 @@ def _condition(field: str, wanted: object) -> tuple[str, tuple[object, ...]]:
             return f"{field} IS NULL", ()
         case Other(value):
             return f"{field} <> ?", (value,)
+        case Like("%"):
+            return f"{field} IS NOT NULL", ()
         case Like(form):
             return f"{field} LIKE ?", (form,)
         case In():

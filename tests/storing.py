@@ -24,6 +24,7 @@ from bot.store.sessions import NewEpoch
 from bot.store.store import DATABASE, Store
 from bot.store.turns import AskedTurn, TurnToAsk, TurnToSay
 from tests.indexed import wrong_index
+from tests.servers import URLS, read
 
 NOW = 1_781_226_000_000
 """Friday 2026-06-12 09:00 in Shanghai."""
@@ -238,12 +239,19 @@ async def talked(store: Store, texts: tuple[str, ...] = SAID, where: Where = Whe
 
 def look(folder: Path, sql: str, *params: object) -> list[tuple[object, ...]]:
     """Rows of the file as another program sees them."""
-    with closing(sqlite3.connect(folder / DATABASE)) as db:
-        return db.execute(sql, params).fetchall()
+    return read(folder / DATABASE, sql, params)
+
+
+COLUMNS = """SELECT column_name, table_name FROM information_schema.columns WHERE table_schema = 'public'
+    ORDER BY table_name, ordinal_position"""
 
 
 def holding(folder: Path, word: str) -> list[str]:
     """Every table.column in which a text holds the word, the full-text index as its terms."""
+    if folder in URLS:
+        columns = look(folder, COLUMNS)
+        sql = "SELECT count(*) FROM {1} WHERE strpos(lower(CAST({0} AS text)), lower(?)) > 0"
+        return [f"{where[1]}.{where[0]}" for where in columns if look(folder, sql.format(*where), word)[0][0]]
     with closing(sqlite3.connect(folder / DATABASE)) as db:
         tables = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
         found = []

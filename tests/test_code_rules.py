@@ -25,6 +25,7 @@ HEAVY = (
     "prometheus_client",
     "starlette",
     "uvicorn",
+    "psycopg",
 )
 EDGES = (
     "bot.model.transport",
@@ -34,6 +35,7 @@ EDGES = (
     "adapters.telegram.",
     "adapters.discord.",
     "bot.web.",
+    "bot.store.postgres.",
 )
 """Modules that are heavy themselves: they may import a heavy library at the top, and nobody imports them there; the
 table in the package of an adapter is light."""

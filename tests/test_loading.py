@@ -35,6 +35,7 @@ LIBRARIES = (
     "genai_prices",
     "mcp",
     "uvicorn",
+    "psycopg",
     "apscheduler",
     "pkg_resources",
 )

@@ -256,7 +256,9 @@ async def test_what_is_not_to_be_kept_is_in_no_digest_and_no_later_session(
     await world.say("/new")
     digests = [request for request in world.model.requests if not request.prompt.tools]
     assert all("吵架" not in message.content for request in digests for message in request.prompt.messages)
-    assert world.rows("SELECT count(*) FROM event WHERE off_record AND text LIKE '%吵架%' AND kind = 'bot'") != [(0,)]
+    assert world.rows("SELECT count(*) FROM event WHERE off_record > 0 AND text LIKE '%吵架%' AND kind = 'bot'") != [
+        (0,)
+    ]
     assert world.peek.events.count(off_record=0, text=Like("%吵架%")) == 0
 
 

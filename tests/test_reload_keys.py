@@ -42,6 +42,7 @@ BASE = {
 }
 SPECIAL = {
     "mcp.servers": {"notes": {"command": "notes-server", "about": "my notes"}},
+    "store.url": "postgresql://nuan@db.example/nuan",
     "persona": "other",
     "prompts_dir": "{home}/prompts",
     "bot.timezone": "Europe/Paris",

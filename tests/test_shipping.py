@@ -26,7 +26,7 @@ from tests.source import ROOT, modules
 DEPLOY = ROOT / "deploy"
 INSIDE = "bot/_resources"
 OURS = ("bot", "adapters", "tests", "docs")
-RUNTIME = ("telegram", "discord", "mcp", "metrics", "semantic", "web")
+RUNTIME = ("telegram", "discord", "mcp", "metrics", "postgres", "semantic", "web")
 """Extras that an operator chooses from; the image has them all."""
 APART = ("bench", "docs", "pictures")
 """Extras that neither nuan nor its tests need."""

@@ -1,9 +1,7 @@
 """The World: the whole bot with simulated time, a scripted model and a talking adapter; SQLite is real."""
 
 import asyncio
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -30,6 +28,7 @@ from tests.fakes.clock import SimClock, let_others_run
 from tests.fakes.model import ScriptedModel
 from tests.inline import inline
 from tests.peek import Peek
+from tests.servers import URLS, read
 
 NINE = 1_781_226_000_000
 """Friday 2026-06-12 09:00 in Shanghai (01:00 UTC): an ordinary morning."""
@@ -105,8 +104,7 @@ class Seen:
 
     def rows(self, sql: str, *values: object) -> list[tuple[object, ...]]:
         """What the database file holds, read beside the running bot; for what `peek` cannot say."""
-        with closing(sqlite3.connect(f"file:{self.folder / 'nuan.db'}?mode=ro", uri=True)) as database:
-            return database.execute(sql, values).fetchall()
+        return read(self.folder / DATABASE, sql, values)
 
     @property
     def turns(self) -> list[tuple[Message, ...]]:
@@ -197,11 +195,12 @@ class World(Seen):
             self.settings.bot.names,
         )
         allow = self.settings.allow_list
-        new = lay(self.folder)
-        with inline(self.threads):
-            self.store = await open_store(self.folder, frozenset(self.settings.bot.owners), allow)
+        url = URLS.get(self.folder, "")
+        new = not url and lay(self.folder)
+        with inline(self.threads or bool(url)):
+            self.store = await open_store(self.folder, frozenset(self.settings.bot.owners), allow, url=url)
         unsynced(self.store)
-        self.said = {} if new else {one.key: one.value for one in settings_in(self.folder / DATABASE)}
+        self.said = {} if new else {one.key: one.value for one in settings_in(self.folder / DATABASE, url)}
         current = configured(with_said(self.settings, self.said), words, self._make_pool(), self.log)
         self.parts = Dependencies(self.store, self.clock, self.log, current, apply=self._apply, scrub=self.scrub)
         self.app = App(self.parts)

@@ -18,6 +18,7 @@ from bot.store.backups import (
     count_newer,
     folder_of,
     roll_back,
+    server_backups,
     verify_forward,
     write_backup,
 )
@@ -35,10 +36,10 @@ async def make_backup(place: Installation, path: Path | None, *, as_json: bool) 
     rules, now, gone = place.settings.backup, SystemClock().now(), 0
     with progress_bar("backup", quiet=as_json) as tell:
         if path is not None:
-            made = await asyncio.to_thread(copy_to, place.data, path, tell)
+            made = await asyncio.to_thread(copy_to, place.data, path, tell, place.url)
         else:
             folder = folder_of(place.data, rules.folder)
-            made, gone = await asyncio.to_thread(write_backup, place.data, folder, now, rules, tell)
+            made, gone = await asyncio.to_thread(write_backup, place.data, folder, now, rules, tell, place.url)
     size = made.stat().st_size
     if as_json:
         return json_document({"file": str(made), "bytes": size, "schema": SCHEMA_VERSION, "removed": gone})
@@ -63,6 +64,9 @@ async def list_backups(place: Installation, *, as_json: bool) -> str:
 async def check_backup(place: Installation, path: Path, *, as_json: bool) -> str:
     """Look one over; StoreError with what is wrong."""
     found = _find_backup(place, path)
+    if place.url:
+        await asyncio.to_thread(server_backups().check, found)
+        return json_document({"file": str(found), "good": True}) if as_json else f"{found} can be restored"
     schema = await asyncio.to_thread(verify_forward, found, 0)
     if as_json:
         return json_document({"file": str(found), "schema": schema, "good": True})
@@ -73,6 +77,8 @@ async def check_backup(place: Installation, path: Path, *, as_json: bool) -> str
 async def restore_backup(place: Installation, path: Path, *, as_json: bool) -> str:
     """Put it in the database's place; what became of the present one. Refused: nothing was changed."""
     found, now = _find_backup(place, path), SystemClock().now()
+    if place.url:
+        return await restore_on_server(place, found, now, as_json=as_json)
     newer = await asyncio.to_thread(count_newer, place.data, found)
     with progress_bar("restore", quiet=as_json) as tell:
         previous, count = await roll_back(place.data, found, stamp(now), now, label="restore", tell=tell)
@@ -93,6 +99,19 @@ async def restore_backup(place: Installation, path: Path, *, as_json: bool) -> s
             f"{place.settings.backup.days} days"
         )
     return "\n".join(lines)
+
+
+async def restore_on_server(place: Installation, copy: Path, now: int, *, as_json: bool) -> str:
+    """As `restore_backup`, for a database of a server."""
+    done = await server_backups().restore(place.url, place.data, copy, stamp(now), now)
+    if as_json:
+        told = {"restored": str(copy), "before": done.before, "forgotten_again": done.forgotten}
+        return json_document(told | dict(zip(("newer_lines", "newer_memories"), done.newer, strict=True)))
+    again = f"; {done.forgotten} memories that were forgotten since stay forgotten" if done.forgotten else ""
+    return (
+        f"{copy.name} is the database again{again}\n{done.newer[0]} lines and {done.newer[1]} memories are newer than it "
+        f"and only in the one before it\nthe one before it is the database {done.before}: drop it when you need it no more"
+    )
 
 
 def restore_report(copy: Path, previous: Path | None, count: int) -> dict[str, object]:
@@ -124,7 +143,7 @@ def _size(size: int) -> str:
 async def export_person(place: Installation, person: str, path: Path | None, *, force: bool, as_json: bool) -> str:
     """Write the archive; where it is and how much it holds. Works beside a running nuan."""
     now, owners = SystemClock().now(), frozenset(place.settings.bot.owners)
-    async with await open_store(place.data, owners, read_only=True) as store:
+    async with await open_store(place.data, owners, read_only=True, url=place.url) as store:
         number = await find_person(store, person)
         with progress_bar("reading", quiet=as_json):
             packed = await pack_person(store, number, now, make_words(place).zone)
@@ -143,7 +162,7 @@ async def erase_person(
     """Say what would go, ask, and take it away; NuanError with nothing changed when that is not wanted."""
     settings = place.settings
     require_database(place)
-    async with await open_store(place.data, frozenset(settings.bot.owners)) as store:
+    async with await open_store(place.data, frozenset(settings.bot.owners), url=place.url) as store:
         number = await find_person(store, person)
         if not await store.people.is_known(number):
             raise NuanError(f"there is nobody {person!r} any more")

@@ -38,7 +38,8 @@ from bot.pipeline.endpoints import (
     make_embedding,
 )
 from bot.pipeline.tools.registry import read_spec
-from bot.store.backups import folder_of
+from bot.store.backups import DUMP, folder_of
+from bot.store.engine import postgres_part
 from bot.store.ledger import NO_CHAT, Reservation, Settlement
 from bot.store.outside import StoredServer
 from bot.store.search import VectorSpace
@@ -80,8 +81,11 @@ def machine_findings(settings: Settings, data: Path, now: int) -> Iterator[Check
     """The zone, the disk, SQLite and the last backup; `now` in ms."""
     yield _zone(settings, now)
     yield _disk(data)
-    yield sqlite_finding(SQLITE_VERSION)
-    yield from _backup(data, folder_of(data, settings.backup.folder), now)
+    if settings.store.url is None:
+        yield sqlite_finding(SQLITE_VERSION)
+    else:
+        yield postgres_finding(settings.store.url.get_secret_value())
+    yield from _backup(data, folder_of(data, settings.backup.folder), now, server=settings.store.url is not None)
 
 
 def proxy_finding(settings: Settings) -> CheckResult:
@@ -123,6 +127,14 @@ def _disk(data: Path) -> CheckResult:
     return warned("disk", f"{told}: free some soon") if free < ENOUGH_FREE else passed("disk", told)
 
 
+def postgres_finding(url: str) -> CheckResult:
+    """The server's version, or why it cannot be asked."""
+    try:
+        return passed("postgresql", f"{postgres_part('opening').server_version(url)}, can be reached")
+    except StoreError as error:
+        return failed("postgresql", str(error))
+
+
 def sqlite_finding(version: tuple[int, ...]) -> CheckResult:
     """SQLite's version, and whether it has the fault that loses commits when two programs write at once."""
     name = ".".join(map(str, version))
@@ -135,10 +147,10 @@ def sqlite_finding(version: tuple[int, ...]) -> CheckResult:
     return warned("sqlite", told)
 
 
-def _backup(data: Path, folder: Path, now: int) -> Iterator[CheckResult]:
-    if not (data / DATABASE).exists():
+def _backup(data: Path, folder: Path, now: int, *, server: bool) -> Iterator[CheckResult]:
+    if not server and not (data / DATABASE).exists():
         return
-    found = [*folder.glob("nuan-*.db"), *data.glob(COPY_PATTERN)]
+    found = [*folder.glob(f"nuan-*{DUMP}" if server else "nuan-*.db"), *data.glob(COPY_PATTERN)]
     stamps = [path.stat().st_mtime for path in found if path.is_file()]
     if not stamps:
         yield warned("backup", "there is none: make one with `nuan backup`")
@@ -150,20 +162,25 @@ def _backup(data: Path, folder: Path, now: int) -> Iterator[CheckResult]:
     yield CheckResult(True, "backup", f"the last is of {at:%Y-%m-%d %H:%M} UTC{advice}", warn=old)
 
 
-async def store_findings(data: Path, now: int) -> tuple[CheckResult, ...]:
+async def store_findings(data: Path, now: int, url: str = "") -> tuple[CheckResult, ...]:
     """Beside a running nuan, too; `now` in ms."""
-    nothing = _nothing_to_read(data)
+    nothing = None if url else _nothing_to_read(data)
     if nothing is not None:
         return (nothing,)
     try:
         # Each of the two looks takes seconds in a large database: beside each other, on a connection of its own.
-        async with await open_store(data, read_only=True) as store, await open_store(data, read_only=True) as beside:
+        async with (
+            await open_store(data, read_only=True, url=url) as store,
+            await open_store(data, read_only=True, url=url) as beside,
+        ):
             wrong, index = await asyncio.gather(store.inspector.damage(), _index(beside), return_exceptions=True)
             if isinstance(wrong, BaseException):
                 raise wrong
             if wrong:
                 return (_damaged("; ".join(wrong[:MOST_TOLD])),)
-            found = [passed("data", f"{DATABASE} can be read, all of it is whole")]
+            found = [
+                passed("data", f"{'the database of store.url' if url else DATABASE} can be read, all of it is whole")
+            ]
             if dangling := await store.inspector.dangling():
                 told = f"{dangling} rows refer to what is not there: nuan works; a backup from before may be better"
                 found.append(warned("data", told))
@@ -250,13 +267,13 @@ async def examine(place: Installation, *, call: bool = True) -> tuple[CheckResul
     settings, now = place.settings, SystemClock().now()
     found = [passed("configuration", f"is good, the persona is {settings.persona}"), proxy_finding(settings)]
     found += await _models(place)
-    store = await store_findings(place.data, now)
+    store = await store_findings(place.data, now, place.url)
     if call and settings.model.base_url and all(finding.good for finding in (*found, *store)):
         found += await call_findings(place)
     found += [each async for each in _platforms(settings)]
-    found += await embedding_findings(settings, place.data)
-    found += await outside_findings(settings, place.data)
-    return (*found, *chat_setting_findings(place.data), *store, *machine_findings(settings, place.data, now))
+    found += await embedding_findings(settings, place.data, place.url)
+    found += await outside_findings(settings, place.data, place.url)
+    return (*found, *chat_setting_findings(place.data, place.url), *store, *machine_findings(settings, place.data, now))
 
 
 async def connections(place: Installation) -> tuple[CheckResult, ...]:
@@ -333,12 +350,12 @@ def abilities(settings: Settings, path: str, endpoint: Endpoint, model: ModelSet
                 yield failed(key, f"{can.provider} is not known to have such models; leave it empty")
 
 
-async def outside_findings(settings: Settings, data: Path) -> list[CheckResult]:
+async def outside_findings(settings: Settings, data: Path, url: str = "") -> list[CheckResult]:
     """Whether each server of outside tools is there, and what the owner approved of it; none is started."""
     stored: Mapping[str, StoredServer] = {}
-    if settings.mcp.servers and (data / DATABASE).exists():
+    if settings.mcp.servers and (url or (data / DATABASE).exists()):
         try:
-            async with await open_store(data, read_only=True) as store:
+            async with await open_store(data, read_only=True, url=url) as store:
                 stored = await store.outside.servers()
         except StoreError:
             pass  # told where the data folder is looked at, as is a database of an older nuan
@@ -357,7 +374,7 @@ def _outside(name: str, rules: OutsideServer, known: StoredServer | None) -> Che
     return passed(path, f"approved, {len(offers_from(known.approved))} things, at most {rules.day_calls} calls a day")
 
 
-async def embedding_findings(settings: Settings, data: Path) -> tuple[CheckResult, ...]:
+async def embedding_findings(settings: Settings, data: Path, url: str = "") -> tuple[CheckResult, ...]:
     """Whether recalls by likeness work from here, and how much has its vector; asking costs nothing."""
     server, path = settings.memory.embedding, "memory.embedding"
     endpoint = make_embedding(settings)
@@ -370,9 +387,9 @@ async def embedding_findings(settings: Settings, data: Path) -> tuple[CheckResul
         found = await _embedding_server_findings(settings, embedder)
     elif isinstance(embedder, LocalEmbedder):
         found = [await _encoder_finding(embedder)]
-    if (data / DATABASE).exists():
+    if url or (data / DATABASE).exists():
         try:
-            async with await open_store(data, read_only=True) as store:
+            async with await open_store(data, read_only=True, url=url) as store:
                 there, having = await store.search.vector_counts(VectorSpace(embedder.name))
         except StoreError:
             return tuple(found)  # told of the data folder itself
@@ -430,11 +447,11 @@ async def _platforms(settings: Settings) -> AsyncIterator[CheckResult]:
 async def call_findings(place: Installation) -> tuple[CheckResult, ...]:
     """Ask the first model once; while a nuan answers from this folder, look at what its ledger says instead."""
     try:
-        if (place.data / DATABASE).exists():
+        if place.url or (place.data / DATABASE).exists():
             # Opened for writing it would be brought to this version, which is not for a doctor to do.
-            async with await open_store(place.data, read_only=True):
+            async with await open_store(place.data, read_only=True, url=place.url):
                 pass
-        async with await open_store(place.data) as store:
+        async with await open_store(place.data, url=place.url) as store:
             return tuple(await _call(place, store))
     except FolderLockedError:
         return await _last_call_findings(place)
@@ -444,7 +461,7 @@ async def call_findings(place: Installation) -> tuple[CheckResult, ...]:
 
 async def _last_call_findings(place: Installation) -> tuple[CheckResult, ...]:
     """What the calls of the nuan that runs tell; two programs never write to one database."""
-    async with await open_store(place.data, read_only=True) as store:
+    async with await open_store(place.data, read_only=True, url=place.url) as store:
         now, made = SystemClock().now(), await store.ledger.recent(RECENT_CALLS)
     talked = [call for call in made if call.cause in TALK_CAUSES]
     if not talked:

@@ -169,7 +169,9 @@ async def show_usage(place: Installation, days: int, clock: Clock | None = None,
     """What the model calls of the last `days` local days used."""
     words, language = make_words(place), place.settings.bot.language
     span = DaySpan.until((clock or SystemClock()).now(), days, words.default_tz)
-    async with await open_store(place.data, frozenset(place.settings.bot.owners), read_only=True) as store:
+    async with await open_store(
+        place.data, frozenset(place.settings.bot.owners), read_only=True, url=place.url
+    ) as store:
         chats = {NO_CHAT: "nuan"} | {chat.id: chat.label for chat in await store.people.chats()}
         used, shares = await store.ledger.used(span.since), await store.inspector.told_shares(span.since)
         numbers = {each.person_id for each in used if each.person_id is not None}
@@ -325,7 +327,7 @@ class SectionReport:
 async def show_sections(place: Installation, export: Path | None, clock: Clock | None = None, *, as_json: bool) -> str:
     """The advice list, beside a running nuan; with `export` the states are written into that folder instead."""
     rules, now = place.settings.sections, (clock or SystemClock()).now()
-    async with await open_store(place.data, read_only=True) as store:
+    async with await open_store(place.data, read_only=True, url=place.url) as store:
         shown = [await _section_report(store, rules, each, now) for each in await store.inspector.section_histories()]
     words = make_words(place).opening(place.settings.bot.language)
 

@@ -17,6 +17,7 @@ from typing import TypeVar
 from pydantic import SecretStr
 from tzlocal import get_localzone_name
 
+from bot.cli.lookup import store_url
 from bot.commands.registry import command_specs
 from bot.config.base import PlatformSettings
 from bot.config.checks import with_chosen_model
@@ -27,7 +28,7 @@ from bot.core.clock import SystemClock
 from bot.core.errors import ConfigError, FolderLockedError, StoreError
 from bot.core.events import CommandSpec
 from bot.core.files import PromptFiles, lock_file, resource_dir
-from bot.core.ports import Adapter, Clock, Log, SettingChanges
+from bot.core.ports import Adapter, ChatSetting, Clock, Log, SettingChanges
 from bot.language.feedback import corrects, feedback_signals
 from bot.language.reminders.multiple_requests import reminder_wishes
 from bot.language.sections import section_registry
@@ -104,6 +105,12 @@ class Installation:
     written: Settings
     personas: Mapping[str, Path] = field(default_factory=dict)
 
+    @property
+    def url(self) -> str:
+        """Where its rows lie; "" for the file of the data folder."""
+        url = self.settings.store.url
+        return url.get_secret_value() if url is not None else ""
+
 
 def text_problems(settings: Settings, data: Path) -> tuple[str, ...]:
     """What is wrong with the persona and the prompt files that the settings name, all of it."""
@@ -168,7 +175,7 @@ def _tuned(settings: Settings) -> Settings:
 
 def require_database(place: Installation) -> None:
     """StoreError when there is no database yet; none is made here."""
-    if not (place.data / DATABASE).is_file():
+    if not place.url and not (place.data / DATABASE).is_file():
         raise StoreError(f"there is no database in {place.data} yet: talk to nuan once, or give --data DIR")
 
 
@@ -220,7 +227,7 @@ async def read_only(
 ) -> AsyncIterator[Dependencies]:
     """What a command works with that only looks, beside a running nuan."""
     async with (
-        await open_store(place.data, frozenset(place.settings.bot.owners), read_only=True) as store,
+        await open_store(place.data, frozenset(place.settings.bot.owners), read_only=True, url=place.url) as store,
         open_dependencies(place, store, NullLog(), clock, models) as parts,
     ):
         yield parts
@@ -288,6 +295,10 @@ class ConfigSource:
         """The configuration file, whether it is there or not."""
         return self.config or Path("nuan.toml")
 
+    def said(self) -> tuple[ChatSetting, ...]:
+        """What was set in chats."""
+        return settings_in(self.data / DATABASE, store_url(self.config, self.env))
+
     def read(
         self, *, whole: bool = False, wish: SettingChanges | None = None, before: Installation | None = None
     ) -> Installation:
@@ -302,7 +313,7 @@ class ConfigSource:
 
         keep_tables_in(self.data / "cache")
         config = self.file if whole else self.config
-        said = {one.key: one.value for one in settings_in(self.data / DATABASE)} | dict(wish or {})
+        said = {one.key: one.value for one in self.said()} | dict(wish or {})
         known = {key: value for key, value in said.items() if value is not None}
         settings = load(
             config, self.env, lambda it: price_problems(it) if same_texts(it) else text_problems(it, self.data), known

@@ -50,9 +50,9 @@ def log_view(data: Path, chat: str, turn: int | None, *, follow: bool, as_json: 
     """The view of a chat by its number, title, or who alone talks there; StoreError when there is none or several."""
     number = int(chat) if chat.isdecimal() and len(chat) <= NUMBER_DIGITS else None
     if chat and number is None:
-        from bot.cli.lookup import find_chat  # the store loads only for a name
+        from bot.cli.lookup import find_chat, store_url  # the store loads only for a name
 
-        number = asyncio.run(find_chat(data, chat))
+        number = asyncio.run(find_chat(data, chat, store_url(None, os.environ)))
     return LogView(LogFilter(number, turn), follow, as_json)
 
 

@@ -1,12 +1,32 @@
 """Whom and which chat a command line means: by number or platform:id. A name or title is answered with what bears it."""
 
-from collections.abc import Iterable
+import contextlib
+import tomllib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from dotenv import dotenv_values
 
 from bot.core.errors import NuanError, StoreError
 from bot.core.people import Chat, Person, Principal
 from bot.store.store import Store, open_store
+
+STORE_URL = "NUAN_STORE__URL"
+
+
+def store_url(config: Path | None, env: Mapping[str, str]) -> str:
+    """What `store.url` says, read before the rest of the configuration and without it; "" for the folder's own file.
+
+    What cannot be read says nothing: who reads all of it tells.
+    """
+    path, said = config or Path("nuan.toml"), dict[str, str | None]()
+    with contextlib.suppress(OSError, ValueError):
+        table = tomllib.loads(path.read_text("utf-8-sig")).get("store")
+        said[STORE_URL] = str(table.get("url", "")) if isinstance(table, dict) else ""
+    with contextlib.suppress(OSError, ValueError):
+        said |= {name.upper(): value for name, value in dotenv_values(path.parent / ".env").items()}
+    return said.get(STORE_URL) or "" if STORE_URL not in env else env[STORE_URL]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +100,12 @@ async def find_principal(store: Store, person: str, chat: str) -> Principal:
     return Principal(who.id, where.id)
 
 
-async def find_chat(data: Path, wanted: str) -> int:
+async def find_chat(data: Path, wanted: str, url: str = "") -> int:
     """The number of the chat of that id, or to look at its log of that title or of who alone talks there.
 
     StoreError when there is none or several.
     """
-    async with await open_store(data, read_only=True) as store:
+    async with await open_store(data, read_only=True, url=url) as store:
         chats = await store.people.chats()
         found = {chat.id for chat in _chats_of_id(chats, wanted) or [chat for chat in chats if chat.title == wanted]}
         named = [await store.people.by_account(account) for _, account in await store.people.accounts_named(wanted)]

@@ -156,9 +156,11 @@ def unset(
     data: DataOption = DATA_FOLDER,
 ) -> None:
     """Show or take back what owners set in chats, while no nuan runs."""
+    from bot.cli.lookup import store_url
     from bot.cli.reload import unset as take_back
 
-    print_result(run_guarded(take_back(data, keys or (), everything=everything, as_json=as_json)))
+    url = store_url(None, os.environ)
+    print_result(run_guarded(take_back(data, keys or (), url, everything=everything, as_json=as_json)))
 
 
 def _show_version(wanted: bool) -> None:

@@ -75,7 +75,7 @@ class ChangeClient:
             if served is not None:
                 return served
             try:
-                store = await open_store(place.data, frozenset(place.settings.bot.owners))
+                store = await open_store(place.data, frozenset(place.settings.bot.owners), url=place.url)
             except FolderLockedError:
                 return AgentReply(self._texts.sentences.text("busy", self._words.language), wrong=True)
             async with store:
@@ -101,7 +101,7 @@ async def serve(place: Installation, person: str, chat: str) -> None:
     # Two processes must not rotate one file: the log is the client's to keep.
     logs = Logs(None, settings.log, SystemClock().now, configured_secrets(settings), sys.stderr)
     with contextlib.closing(logs), stopped_by_sigterm():
-        async with await open_store(place.data, frozenset(settings.bot.owners), read_only=True) as store:
+        async with await open_store(place.data, frozenset(settings.bot.owners), read_only=True, url=place.url) as store:
             principal = await find_principal(store, person, chat)
             async with agent_tools(place, store, principal, logs.log) as agents:
                 logs.log.info("agents_served", person=principal.person_id, chat=principal.chat_id)

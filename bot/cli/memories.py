@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bot.cli.data import refuse_itself, restore_report
+from bot.cli.data import refuse_itself, restore_on_server, restore_report
 from bot.cli.installation import Installation, open_dependencies, require_database
 from bot.cli.lookup import find_person
 from bot.cli.terminal import (
@@ -85,7 +85,9 @@ async def export_memories(
     if not force:
         for file in files.values():
             refuse_existing(file)
-    async with await open_store(place.data, frozenset(place.settings.bot.owners), read_only=True) as store:
+    async with await open_store(
+        place.data, frozenset(place.settings.bot.owners), read_only=True, url=place.url
+    ) as store:
         number = await find_person(store, person) if person else None
         export = await store.memories.export(number, now)
     writers = {"jsonl": write_jsonl, "md": write_markdown}
@@ -134,11 +136,11 @@ async def import_memories(
     nobody is there to answer.
     """
     now, owners = SystemClock().now(), frozenset(place.settings.bot.owners)
-    if not (place.data / DATABASE).exists():
+    if not place.url and not (place.data / DATABASE).exists():
         (read_files if taking.skip_bad else _readable)(
             taking, ImportBase(ExportContents(), 0), now
         )  # else no installation is begun
-    async with await open_store(place.data, owners, read_only=taking.dry_run) as store:
+    async with await open_store(place.data, owners, read_only=taking.dry_run, url=place.url) as store:
         with progress_bar("reading", quiet=as_json):
             here = await store.memories.import_base()
             plan = make_plan(_readable(taking, here, now), here, store.tombstones.covers)
@@ -229,7 +231,7 @@ def _owner_of(taking: ImportRequest, path: Path, here: ImportBase, now: int) -> 
 
 async def list_memories(place: Installation, person: str, kind: MemoryKind | None, *, as_json: bool) -> str:
     """One line a memory, or a JSON array."""
-    async with await open_store(place.data, read_only=True) as store:
+    async with await open_store(place.data, read_only=True, url=place.url) as store:
         number = await find_person(store, person) if person else None
         carried = (await store.memories.export(number)).here.carried
     found = [memory for memory in carried.memories if kind in (None, memory.kind)]
@@ -253,7 +255,7 @@ async def show_memory(place: Installation, wanted: str, *, as_json: bool) -> str
     match = _MEMORY_NUMBER.fullmatch(wanted.strip())
     if match is None:
         raise ConfigError((f"there is no memory {wanted!r}: give its number",))
-    async with await open_store(place.data, read_only=True) as store:
+    async with await open_store(place.data, read_only=True, url=place.url) as store:
         whole = await store.memories.with_lines(int(match[1]))
     if whole is None:
         raise NuanError(f"there is no memory #{match[1]}")
@@ -319,7 +321,7 @@ async def backfill(
     own = section_registry(place.settings.sections.own)
     require_database(place)
     async with (
-        await open_store(place.data, read_only=not apply) as store,
+        await open_store(place.data, read_only=not apply, url=place.url) as store,
         open_dependencies(place, store, NullLog()) as dependencies,
     ):
         vectors = VectorBackfill(dependencies, anew=anew) if "vectors" in parts else None
@@ -328,7 +330,7 @@ async def backfill(
         )
         mendable = tuple(fault for fault in found.faults if fault.mendable)
         if apply and (mendable or found.vectors):
-            copy = await asyncio.to_thread(backup, place.data, LABEL, stamp(SystemClock().now()))
+            copy = await asyncio.to_thread(backup, place.data, LABEL, stamp(SystemClock().now()), place.url)
             print(f"nuan: the backup is {copy}", file=sys.stderr)
             with progress_bars(quiet=as_json) as shown:
                 done = await _mend(store, mendable, shown, own)
@@ -413,6 +415,8 @@ async def rollback(place: Installation, copy: Path | None, *, as_json: bool) -> 
         raise NuanError(f"{copy} is no file")
     refuse_itself(place, path)
     now = SystemClock().now()
+    if place.url:
+        return await restore_on_server(place, path, now, as_json=as_json)
     with progress_bar("rollback", quiet=as_json) as tell:
         previous, count = await roll_back(place.data, path, stamp(now), now, tell=tell)
     if as_json:

@@ -23,6 +23,7 @@ from bot.store.store import DATABASE, LOCK, lock_folder, open_store
 from bot.text.dates import local
 
 RESTART_LOG_KEYS = (
+    "store.url",
     "log.text",
     "log.level",
     "log.max_megabytes",
@@ -31,7 +32,7 @@ RESTART_LOG_KEYS = (
     "metrics.host",
     "metrics.port",
 )
-"""What the open log file and the page for instruments were opened with: a change waits for a restart."""
+"""What the store, the open log file and the page for instruments were opened with: a change waits for a restart."""
 
 MakePool = Callable[[Settings, Callable[[str], Path]], ModelPool]
 
@@ -203,22 +204,25 @@ class Reloader:
                 await pool.close()
 
 
-def chat_setting_findings(folder: Path) -> tuple[CheckResult, ...]:
+def chat_setting_findings(folder: Path, url: str = "") -> tuple[CheckResult, ...]:
     """One line for each key that somebody set in a chat."""
-    return tuple(passed("set in a chat", f"{_line_of(one)}: `nuan unset {one.key}`") for one in _chat_settings(folder))
+    return tuple(
+        passed("set in a chat", f"{_line_of(one)}: `nuan unset {one.key}`")
+        for one in settings_in(folder / DATABASE, url)
+    )
 
 
-async def unset(folder: Path, keys: Sequence[str], *, everything: bool, as_json: bool) -> str:
+async def unset(folder: Path, keys: Sequence[str], url: str = "", *, everything: bool, as_json: bool) -> str:
     """Take back what is set in chats, or show it when nothing is named; NuanError for a key that nobody set.
 
     FolderLockedError while a nuan answers from the folder: it is told in a chat.
     """
-    said = {one.key: one for one in _chat_settings(folder)}
+    said = {one.key: one for one in settings_in(folder / DATABASE, url)}
     if unknown := [key for key in keys if key not in said]:
         raise NuanError(f"{unknown[0]} is not set in a chat; set there: {', '.join(said) or 'nothing'}")
     taken = tuple(said) if everything else tuple(dict.fromkeys(keys))
     if taken:
-        async with await open_store(folder) as store:
+        async with await open_store(folder, url=url) as store:
             await store.settings.put(dict.fromkeys(taken), None, 0)
     shown = [said[key] for key in taken] if taken else list(said.values())
     if as_json:
@@ -227,10 +231,6 @@ async def unset(folder: Path, keys: Sequence[str], *, everything: bool, as_json:
     if not shown:
         return "nothing is set in a chat"
     return "\n".join(f"{'taken back: ' if taken else ''}{_line_of(one)}" for one in shown)
-
-
-def _chat_settings(folder: Path) -> tuple[ChatSetting, ...]:
-    return settings_in(folder / DATABASE)
 
 
 def _line_of(one: ChatSetting) -> str:

@@ -42,8 +42,7 @@ from bot.ops.logs import Logs
 from bot.ops.metrics import MetricsPages, make_metrics, serve_pages
 from bot.pipeline.configuration import Configuration
 from bot.pipeline.endpoints import make_pool
-from bot.store.settings import settings_in
-from bot.store.store import DATABASE, Store, open_store
+from bot.store.store import Store, open_store
 from bot.text.catalogue import catalogue
 from bot.text.dates import local
 
@@ -122,7 +121,7 @@ class WebFrontend:
                 catalogue(texts.prompts, "web"),
                 texts.prompts,
                 texts.folders,
-                lambda: settings_shown(settings, source.config, source.env, settings_in(source.data / DATABASE)),
+                lambda: settings_shown(settings, source.config, source.env, source.said()),
                 self.adapter,
             )
             self._made = configuration, site
@@ -156,7 +155,9 @@ async def run(source: ConfigSource, place: Installation, *, alone: bool = False)
     reloader = Reloader(source, place, (*RESTART_LOG_KEYS, *RESTART_PLATFORM_KEYS, *RESTART_WEB_KEYS))
     # A signal that comes while the store is opened or closed must not cut that off.
     with handle_signals(stopped.set, reloader.on_hangup), contextlib.nullcontext() if alone else lock_tokens(settings):
-        async with await open_store(place.data, frozenset(settings.bot.owners), settings.allow_list) as store:
+        async with await open_store(
+            place.data, frozenset(settings.bot.owners), settings.allow_list, url=place.url
+        ) as store:
             meters = make_metrics(settings.budget.currency) if settings.metrics.on else None
             watch = meters.saw if meters is not None else None
             logs = Logs(place.data / "logs", settings.log, clock.now, configured_secrets(settings), sys.stderr, watch)
@@ -275,7 +276,9 @@ async def chat(source: ConfigSource, place: Installation, group: str, name: str,
     """Talk until the input ends; every line that was read is answered before it returns."""
     settings = place.settings
     words, clock, reloader = make_words(place), SystemClock(), Reloader(source, place)
-    async with await open_store(place.data, frozenset(settings.bot.owners), settings.allow_list) as store:
+    async with await open_store(
+        place.data, frozenset(settings.bot.owners), settings.allow_list, url=place.url
+    ) as store:
         # The folder is ours from here on: before that, its log may belong to another nuan.
         script = settings.bot.language if "language" in settings.bot.model_fields_set else system_language(os.environ)
         terminal, tasks = open_terminal(sys.stdin, sys.stdout), set[asyncio.Task[None]]()

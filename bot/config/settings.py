@@ -6,13 +6,24 @@ from functools import cache
 from operator import attrgetter
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, Field, SecretStr, StringConstraints
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from adapters.discord import DiscordSettings
 from adapters.telegram import TelegramSettings
-from bot.config.base import Count, Days, Hour, PlatformSettings, Seconds, SettingsTable, help_of, region, zone
+from bot.config.base import (
+    Count,
+    Days,
+    Hour,
+    PlatformSettings,
+    Seconds,
+    SettingsTable,
+    help_of,
+    region,
+    value_error,
+    zone,
+)
 from bot.config.mcp import AgentRules
 from bot.config.memory import MemoryRules, NoteRules, SectionRules
 from bot.config.models import (
@@ -67,6 +78,22 @@ class BackupRules(SettingsTable):
     newest backup always stays."""
     folder: str = ""
     """Their folder; backups in the data folder unless given."""
+
+
+def database_url(url: SecretStr) -> SecretStr:
+    """The address as it is, or an error that says what is wrong with it."""
+    if not url.get_secret_value().startswith(("postgresql://", "postgres://")):
+        raise value_error("must be like postgresql://user:password@host/name")
+    return url
+
+
+class StoreRules(SettingsTable):
+    """Where everything lies that nuan knows."""
+
+    url: Annotated[SecretStr, AfterValidator(database_url)] | None = None
+    """A database of a PostgreSQL server, like postgresql://user:password@host/name; without it the file nuan.db in the
+    data folder. It needs the extra postgres, and a start anew when it changes; notes, tombstones and logs stay in the
+    data folder."""
 
 
 class MediaRules(SettingsTable):
@@ -274,6 +301,7 @@ class Settings(BaseSettings):
     mcp: AgentRules = AgentRules()
     retention: RetentionRules = RetentionRules()
     backup: BackupRules = BackupRules()
+    store: StoreRules = StoreRules()
     log: LogFile = LogFile()
     metrics: MetricsPage = MetricsPage()
     reload: ReloadRules = ReloadRules()

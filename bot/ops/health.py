@@ -117,7 +117,7 @@ class HealthCheck:
             trouble = str(error) or f"no answer within {STORE_S:g} s"
         ailments = [*platforms(self.states(), silent), *models(self.pool())]
         if trouble:
-            ailments.append(HealthProblem("store", "nuan.db", trouble))
+            ailments.append(HealthProblem("store", "store.url" if self.store.url else "nuan.db", trouble))
         return HealthSnapshot(tuple(ailments), silent, queues, deliveries)
 
 

@@ -24,7 +24,7 @@ Access = Literal["", "allowed", "denied"]
 UNSTORED_REASONS = ("pair", "stranger", "closed")
 """Decisions about messages whose text is not kept."""
 
-SELECT_CHAT = f"""SELECT chat.id, platform, external_id, kind, title, enabled AND NOT {BOT_OFF}, scene, nullif(mode, ''),
+SELECT_CHAT = f"""SELECT chat.id, platform, external_id, kind, title, enabled = 1 AND NOT {BOT_OFF}, scene, nullif(mode, ''),
     persona FROM chat JOIN place ON chat_id = chat.id AND current = 1 """
 
 BELONGS = "platform = ? AND (external_id = ? OR parent = ?)"

@@ -8,6 +8,7 @@ import sqlite3
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 
 from bot.config.settings import BackupRules
 from bot.core.clock import DAY_MS
@@ -16,7 +17,7 @@ from bot.core.files import create_file, disk_errors, lock_file, sync_to_disk
 from bot.core.memories import Memory
 from bot.store.commitments import delete_commitments, settle_nudges, withdraw_promises
 from bot.store.digests import summary_changed
-from bot.store.engine import Database
+from bot.store.engine import Database, postgres_part
 from bot.store.files import DataFiles, Tombstones
 from bot.store.index import drop_documents, index_lines
 from bot.store.personal_data import erase_again
@@ -38,7 +39,15 @@ NUMBERED = ("memory", "event", "outbox", "digest", "commitment", "reminder", "no
 BACKUPS_FOLDER = "backups"
 """Where they are in the data folder, unless the configuration names another place."""
 
-LEFTOVER_PATTERNS = ("nuan*.before-*.db*", ".nuan*.before-*.db.new*", f"{BACKUPS_FOLDER}/.nuan-*.db.new*")
+DUMP = ".dump"
+"""How a backup ends that pg_dump made."""
+
+LEFTOVER_PATTERNS = (
+    "nuan*.before-*.db*",
+    f"nuan*.before-*{DUMP}",
+    ".nuan*.before-*.db.new*",
+    f"{BACKUPS_FOLDER}/.nuan-*.db.new*",
+)
 """What migrations and restores leave beside the database, and what a crash left of such a copy or of a backup."""
 
 
@@ -195,6 +204,7 @@ def apply_done_since(tx: Tx, since: PresentState, done: DoneSince, at: int) -> N
         call = dict(zip(done.call, values, strict=True))
         if call["id"] > newest:
             tx.insert("call", **call)
+    tx.raise_last_number("call", tx.number("SELECT max(id) FROM call"))
     set_aside = set(_numbers(tx, "event WHERE off_record = 0 AND hidden = ''") & done.off_record)
     for number in set_aside:
         tx.run("UPDATE event SET off_record = 1 WHERE id = ?", number)
@@ -228,17 +238,26 @@ def copy_path(folder: Path, label: str, stamp: str) -> Path:
     return (folder / DATABASE).with_name(f"nuan.before-{label}-{stamp}.db")
 
 
-def backup(folder: Path, label: str, stamp: str) -> Path:
+def backup(folder: Path, label: str, stamp: str, url: str = "") -> Path:
     """As `copy_to`, beside the database and named after what it was made before."""
-    return copy_to(folder, copy_path(folder, label, stamp))
+    path = copy_path(folder, label, stamp)
+    return copy_to(folder, path.with_suffix(DUMP) if url else path, url=url)
 
 
-def copy_to(folder: Path, path: Path, tell: CopyProgress = no_progress) -> Path:
-    """Copy the database of a data folder as `copy_database`; where it is."""
+def copy_to(folder: Path, path: Path, tell: CopyProgress = no_progress, url: str = "") -> Path:
+    """Copy the database of a data folder as `copy_database`, with an `url` as pg_dump does; where it is."""
     if path.name in ("", ".."):
         raise StoreError(f"{path} is no name of a file: give another")
-    copy_database(folder / DATABASE, path, tell)
+    if url:
+        server_backups().dump(url, path)
+    else:
+        copy_database(folder / DATABASE, path, tell)
     return path
+
+
+def server_backups() -> ModuleType:
+    """What copies a database of a server; StoreError when its driver is not installed."""
+    return postgres_part("backups")
 
 
 def verify_forward(path: Path, wrong: int | None = None) -> int:
@@ -261,7 +280,7 @@ def _not_ours(path: Path) -> StoreError:
 
 def newest_copy(folder: Path, label: str) -> Path | None:
     """The newest copy of that label."""
-    return max(folder.glob(f"nuan.before-{label}-*.db"), default=None)
+    return max((*folder.glob(f"nuan.before-{label}-*.db"), *folder.glob(f"nuan.before-{label}-*{DUMP}")), default=None)
 
 
 def count_newer(folder: Path, copy: Path) -> tuple[int, int] | None:
@@ -298,7 +317,7 @@ async def roll_back(
         except StoreError as error:
             raise _not_ours(copy) from error
         try:
-            count = await _cleanse(database, since, folder, at)
+            count = await cleanse(database, since, folder, at)
         finally:
             await database.close()
         await asyncio.to_thread(verify_copy, new)
@@ -317,7 +336,8 @@ def _refuse_left(folder: Path, copy: Path) -> None:
         raise StoreError(f"{copy.name} is what an unfinished restore left, no backup: nothing was changed")
 
 
-async def _cleanse(database: Database, since: PresentState | None, folder: Path, at: int) -> int:
+async def cleanse(database: Database, since: PresentState | None, folder: Path, at: int) -> int:
+    """In a copy that is about to be the database: what was forgotten or done since is so, too; how many memories."""
     database.share(DataFiles(folder))
 
     def transaction(tx: Tx) -> int:
@@ -390,7 +410,8 @@ def folder_of(data: Path, named: str) -> Path:
 def backups_in(folder: Path) -> tuple[KeptBackup, ...]:
     """The backups in a folder, oldest first; StoreError when it cannot be read. Other files are none of ours."""
     with disk_errors("the backups cannot be read"):
-        found = [path for path in folder.glob("nuan-*.db") if path.name == f"nuan-{stamp_in(path.name)}.db"]
+        names = [*folder.glob("nuan-*.db"), *folder.glob(f"nuan-*{DUMP}")]
+        found = [path for path in names if path.stem == f"nuan-{stamp_in(path.name)}"]
         return tuple(
             KeptBackup(path, stamp_in(path.name), path.stat().st_size)
             for path in sorted(found, key=lambda path: path.name)
@@ -420,7 +441,7 @@ def tidy_beside(data: Path, before: int) -> int:
 
 
 def write_backup(
-    data: Path, folder: Path, at: int, rules: BackupRules, tell: CopyProgress = no_progress
+    data: Path, folder: Path, at: int, rules: BackupRules, tell: CopyProgress = no_progress, url: str = ""
 ) -> tuple[Path, int]:
     """Make a backup of this instant (ms), looked over, and remove those that have had their time; how many went.
 
@@ -432,9 +453,12 @@ def write_backup(
         if lock is None:
             raise StoreError("another backup is being made: wait for it")
         try:
-            for half in folder.glob(".nuan-*.db.new*"):  # of a backup that a crash cut off
+            for half in (
+                *folder.glob(".nuan-*.db.new*"),
+                *folder.glob(f".nuan-*{DUMP}.new"),
+            ):  # of a backup that a crash cut off
                 half.unlink()
-            path = copy_to(data, folder / f"nuan-{stamp(at)}.db", tell)
+            path = copy_to(data, folder / f"nuan-{stamp(at)}{DUMP if url else '.db'}", tell, url)
             gone = expired_backups(backups_in(folder), rules.keep, at - rules.days * DAY_MS)
             for each in gone:
                 each.path.unlink(missing_ok=True)

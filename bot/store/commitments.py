@@ -398,7 +398,7 @@ def join_promises(tx: Tx, owner_id: int) -> None:
     """
     kept: list[tuple[int, str, object]] = []
     for number, text, due_at, place in tx.all(
-        "SELECT id, text, due_at, CASE visibility WHEN 'chat' THEN chat_id ELSE visibility END FROM commitment "
+        "SELECT id, text, due_at, CASE visibility WHEN 'chat' THEN CAST(chat_id AS TEXT) ELSE visibility END FROM commitment "
         "WHERE owner_id = ? AND ended_at IS NULL ORDER BY made_at, id",
         owner_id,
     ):

@@ -83,7 +83,7 @@ DEADLINES = (
 
 NEXT_DEADLINE = (
     f"SELECT min(due) FROM ({' UNION ALL '.join(each.upcoming for each in DEADLINES)} "
-    f"UNION ALL SELECT {META_AT} FROM meta WHERE key IN ('tidy_at', 'life_at') AND {META_AT} > ?)"
+    f"UNION ALL SELECT {META_AT} FROM meta WHERE key IN ('tidy_at', 'life_at') AND {META_AT} > ?) AS upcoming"
 )
 
 DUE_DEADLINES = " UNION ALL ".join(
@@ -179,7 +179,7 @@ class Deadlines(Repository):
     def waiting(self, tx: Tx) -> int | None:
         """When the last line that waits for an answer, or message of a paced reply, is due, ms; None when none is."""
         queued = f"SELECT max(due_at) AS due FROM {EVENT_QUEUE} WHERE state = 'queued'"
-        at: int | None = tx.value(f"SELECT max(due) FROM ({queued} UNION ALL {LAST_UNSAID})")
+        at: int | None = tx.value(f"SELECT max(due) FROM ({queued} UNION ALL {LAST_UNSAID}) AS waiting")
         return at
 
     @reads

@@ -153,7 +153,7 @@ def _is_outdated(tx: Tx, digested: Digested) -> bool:
     """Whether another commit told the same, or a line was forgotten or edited, or the talk cleared, while the digest
     was made: it is made anew then.
     """
-    session, hidden = digested.session, "(hidden IN ('forgotten', 'deleted') OR off_record)"
+    session, hidden = digested.session, "(hidden IN ('forgotten', 'deleted') OR off_record > 0)"
     if any(tx.has(f"SELECT 1 FROM event WHERE id = ? AND {hidden}", number) for number in digested.event_ids):
         return True
     reason = tx.value("SELECT close_reason FROM session WHERE id = ?", session.id)

@@ -7,6 +7,8 @@ import queue
 import threading
 from collections import deque
 from collections.abc import Callable, Coroutine
+from importlib import import_module
+from types import ModuleType
 from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 
 from bot.core.errors import StoreError
@@ -26,6 +28,20 @@ class Connection(Tx):
     failures: type[Exception]
     """What its driver raises."""
 
+    doubtful = False
+    """Whether the last commit may be stored though it failed: it must not be tried again."""
+
+    def ready(self) -> None:
+        """Before a transaction begins: who has lost its server looks for it again."""
+
+    def commit(self) -> None:
+        """End a transaction; return when it is stored for good."""
+        self.execute("COMMIT")
+
+    def may_succeed(self, error: Exception) -> bool:
+        """Whether the same transaction may be stored when it is tried again."""
+        return False
+
     def undoes_all(self, error: Exception) -> bool:
         """Whether nothing of the whole commit can be trusted after this failure of a statement."""
         raise NotImplementedError
@@ -44,6 +60,8 @@ Transaction = Callable[[Tx], Any]
 COMMIT_BATCH = 64
 """Most transactions in one commit: bounds how long the first of them waits."""
 
+MOST_TRIES = 5
+"""How often a transaction is tried that stood in the way of another."""
 
 JobOrder = Literal["next", "beside", "alone"]
 """When the writer does it: with what waits, after that, so that many of its kind hold nobody up, or outside any
@@ -150,21 +168,36 @@ class Writer:
             with contextlib.suppress(RuntimeError):  # the loop has ended: nobody is left to be told
                 job.future.get_loop().call_soon_threadsafe(self._tell, job)
 
-    def _commit(self, batch: list[_Job]) -> None:
+    def _commit(self, batch: list[_Job], tries: int = 1) -> None:
         """One transaction for all; when it is refused, one for each, so that nobody fails for another's transaction."""
         if not batch:
+            return
+        try:
+            self.tx.ready()
+        except self.tx.failures as error:
+            self.refusing = str(error)
+            for job in batch:
+                job.error = self.tx.refusal(error)
             return
         try:
             self.tx.execute(self.tx.BEGIN)
             for job in batch:
                 self._one(job)
-            self.tx.execute("COMMIT")
+            self.tx.commit()
             self.refusing = ""
         except self.tx.failures as error:
             with contextlib.suppress(self.tx.failures):  # the failure itself may have ended the transaction
                 self.tx.execute("ROLLBACK")
             for job in batch:
                 job.result, job.error = None, None
+            if self.tx.doubtful:
+                self.refusing = str(error)
+                for job in batch:
+                    job.error = self.tx.refusal(error)
+                return
+            if len(batch) == 1 and tries < MOST_TRIES and self.tx.may_succeed(error):
+                self._commit(batch, tries + 1)
+                return
             if len(batch) == 1:
                 self.refusing = str(error)
                 batch[0].error = self.tx.refusal(error)
@@ -264,6 +297,14 @@ class Database:
     async def close(self) -> None:
         """Finish the writes that wait and free the connections."""
         raise NotImplementedError
+
+
+def postgres_part(name: str) -> ModuleType:
+    """A module of the engine of PostgreSQL; StoreError when its driver is not installed."""
+    try:
+        return import_module(f"bot.store.postgres.{name}")
+    except ImportError as error:
+        raise StoreError("store.url needs the extra postgres: pip install 'nuan[postgres]'") from error
 
 
 class Repository:

@@ -164,7 +164,7 @@ What failed waits for its next try alone. With what a turn answers also the foll
 they wait without a deadline.
 """
 SELECT_QUEUE_MARKS = (
-    f"SELECT id, coalesce(due_at > ?, 0), tries > 0, due_at IS NULL FROM {EVENT_QUEUE} "
+    f"SELECT id, coalesce(due_at > ?, FALSE), tries > 0, due_at IS NULL FROM {EVENT_QUEUE} "
     "WHERE chat_id = ? AND state = 'queued'"
 )
 

@@ -20,7 +20,7 @@ from bot.core.memories import Memory, Visibility
 from bot.core.people import Audience
 from bot.core.recall import HitKind, RecallRound
 from bot.language.sections import SLOT_QUESTION_WORDS, read_registry
-from bot.store.schema import GIVEN, IS_KEPT, SELECT_MEMORY, placeholders
+from bot.store.schema import GIVEN, IS_KEPT, POSTED, SELECT_MEMORY, TEXT_LIST, placeholders
 from bot.store.transactions import Row, Tx
 from bot.text.terms import TERMS_VERSION, search_terms
 
@@ -30,7 +30,7 @@ MOST_LISTED = 32
 WIDTHS = {1: "B", 2: "H", 4: "I"}
 """Bytes of a step from one number to the next, and how struct calls them; the widest step decides for its row."""
 
-_NEAREST = """SELECT given.value, first, steps FROM json_each(?) AS given CROSS JOIN posting
+_NEAREST = f"""SELECT given.value, first, steps FROM {GIVEN} CROSS JOIN posting
     ON scope = ? AND term = given.value AND first = (SELECT max(near.first) FROM posting AS near
     WHERE near.scope = ? AND near.term = given.value AND near.first <= ?)"""
 """Of each term the row in which a document stands, or would."""
@@ -39,8 +39,7 @@ _PUT = """INSERT INTO posting (scope, term, first, steps) VALUES (?, ?, ?, ?)
     ON CONFLICT (scope, term, first) DO UPDATE SET steps = excluded.steps"""
 _DROP = "DELETE FROM posting WHERE scope = ? AND term = ? AND first = ?"
 
-_LISTED = """SELECT coalesce(sum(CASE WHEN length(steps) = 0 THEN 1
-    ELSE 1 + (length(steps) - 1) / CAST(hex(substr(steps, 1, 1)) AS INTEGER) END), 0) FROM posting"""
+_LISTED = f"SELECT coalesce(sum({POSTED}), 0) FROM posting"
 """How many documents all rows list, by the bytes of their steps (`steps_of`)."""
 
 _ListRow = tuple[str, int, int, bytes]
@@ -305,7 +304,7 @@ def _rewrite(tx: Tx, docs: Iterable[int]) -> None:
         put_terms(tx, number, scope, drop_terms(tx, number))
 
 
-LINE_TEXT = """text || coalesce((SELECT ' ' || group_concat(attachment.text, ' ') FROM attachment
+LINE_TEXT = f"""text || coalesce((SELECT ' ' || {TEXT_LIST}(attachment.text, ' ') FROM attachment
     WHERE event_id = event.id AND state = 'done'), '')"""
 """What a line says, and what its attachments show."""
 
@@ -328,23 +327,23 @@ def fingerprint(text: str) -> bytes:
 
 def keep_vectors(tx: Tx) -> None:
     """Before all documents are written anew, keep the vectors under what they are of."""
-    tx.run("DROP TABLE IF EXISTS temp.kept")
+    tx.run("DROP TABLE IF EXISTS kept")
     tx.run(
         "CREATE TEMP TABLE kept AS SELECT kind, ref, model, dimensions, fingerprint, vector FROM vector "
         "JOIN doc ON doc.id = doc_id"
     )
-    tx.run("CREATE INDEX temp.kept_of ON kept (kind, ref)")
+    tx.run("CREATE INDEX kept_of ON kept (kind, ref)")
 
 
 def restore_vectors(tx: Tx) -> None:
     """Documents whose text is still the same have their vectors again."""
-    for number, print_, text, before in tx.all(
-        f"SELECT doc.id, fingerprint, {DOCUMENT_TEXT}, kept.rowid FROM kept JOIN doc USING (kind, ref)"
+    again = STORE_VECTOR.format("SELECT ?, model, dimensions, fingerprint, vector FROM kept WHERE kind = ? AND ref")
+    for number, print_, text, kind, ref in tx.all(
+        f"SELECT doc.id, fingerprint, {DOCUMENT_TEXT}, kind, ref FROM kept JOIN doc USING (kind, ref)"
     ):
         if fingerprint(text) == print_:
-            again = STORE_VECTOR.format("SELECT ?, model, dimensions, fingerprint, vector FROM temp.kept WHERE rowid")
-            tx.run(again, number, before)
-    tx.run("DROP TABLE temp.kept")
+            tx.run(again, number, kind, ref)
+    tx.run("DROP TABLE kept")
 
 
 KEPT_ROUNDS = 60

@@ -441,7 +441,7 @@ class InstallationReads(Repository):
     async def writable(self) -> bool:
         """Whether the store takes writes again; what is written to see it is deleted."""
         try:
-            await self._database.write(lambda tx: tx.set_meta(PROBE_KEY, bytes(PROBE_BYTES)))
+            await self._database.write(lambda tx: tx.set_meta(PROBE_KEY, "0" * PROBE_BYTES))
             await self._database.write(lambda tx: tx.set_meta(PROBE_KEY, None))
         except StoreError:
             return False

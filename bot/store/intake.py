@@ -423,7 +423,7 @@ def _edit(tx: Tx, happened: Change) -> ChangeEffect:
     incoming = happened.incoming
     separate_copy(tx, happened.chat_id, happened.person_id, incoming.target, incoming.text)
     row = tx.one(
-        "SELECT id, person_id, text, state = 'queued' AND turn_id IS NULL, off_record OR forwarded FROM event WHERE chat_id = ? "
+        "SELECT id, person_id, text, state = 'queued' AND turn_id IS NULL, off_record > 0 OR forwarded = 1 FROM event WHERE chat_id = ? "
         "AND external_id = ? AND external_id <> '' AND kind = 'message' AND hidden = '' ORDER BY id DESC LIMIT 1",
         happened.chat_id,
         incoming.target,
@@ -473,7 +473,7 @@ def migrate_chat(tx: Tx, happened: Change) -> None:
         tx.run(sql, new, place.platform, place.external_id)
     elif there != chat_id:
         join_chats(tx, there, chat_id, happened.at)
-    tx.run("UPDATE place SET current = (external_id = ?) WHERE chat_id = ?", new, chat_id)
+    tx.run("UPDATE place SET current = CASE external_id WHEN ? THEN 1 ELSE 0 END WHERE chat_id = ?", new, chat_id)
 
 
 def join_chats(tx: Tx, other: int, chat_id: int, at: int) -> None:

@@ -399,7 +399,7 @@ class _Split:
         for number in tx.ids(
             "SELECT id FROM (SELECT id, disabled_at, disabled_reason, row_number() OVER "
             f"(PARTITION BY {place} ORDER BY updated_at DESC, id DESC) AS place FROM memory "
-            "WHERE owner_id = ? AND slot = 'address') WHERE place = 1 AND disabled_reason = 'replaced' "
+            "WHERE owner_id = ? AND slot = 'address') AS named WHERE place = 1 AND disabled_reason = 'replaced' "
             "AND disabled_at >= (SELECT at FROM link WHERE id = ?)",
             person_id,
             self.link,

@@ -138,12 +138,12 @@ def _used(tx: Tx, since: int, period: BudgetPeriod | None, **of: int | str | Non
     where = (IS_COUNTED[period] if period is not None else "") + "".join(f"AND {name} = ? " for name in chosen)
     values = tuple(chosen.values())
     if not chosen.keys() <= {"cause"}:
-        return tx.row(f"{SUM_USED} ({USED_BY_CALL}{where})", since, *values)
+        return tx.row(f"{SUM_USED} ({USED_BY_CALL}{where}) AS used", since, *values)
     slot = -(-since // SLOT_MS)
     summed = f"SELECT calls, cost, tokens, prompt_tokens, cached_tokens, 0, 0 FROM spent WHERE slot >= ? {where}"
     sql = (
         f"{SUM_USED} ({USED_BY_CALL} AND id > {SUMMED} {where} UNION ALL {summed} "
-        f"UNION ALL {USED_BY_CALL} AND at < ? AND id <= {SUMMED} {where})"
+        f"UNION ALL {USED_BY_CALL} AND at < ? AND id <= {SUMMED} {where}) AS used"
     )
     return tx.row(sql, since, *values, slot, *values, since, slot * SLOT_MS, *values)
 

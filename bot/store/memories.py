@@ -36,7 +36,7 @@ ROWS_WITH_FORGOTTEN = 2
 
 TOLD_IN = """SELECT chat.id FROM memory JOIN chat ON chat.id IN (SELECT CASE memory.visibility WHEN 'chat' THEN
     memory.chat_id END UNION ALL SELECT chat_id FROM member WHERE person_id = memory.owner_id)
-    WHERE memory.id = ? AND CASE memory.visibility WHEN 'chat' THEN chat.id = memory.chat_id WHEN 'public' THEN 1
+    WHERE memory.id = ? AND CASE memory.visibility WHEN 'chat' THEN chat.id = memory.chat_id WHEN 'public' THEN TRUE
     ELSE chat.kind = 'dm' END AND EXISTS (SELECT 1 FROM session WHERE session.chat_id = chat.id AND state = 'open')"""
 """The chats with a log under way in which a memory may be told."""
 
@@ -458,11 +458,11 @@ def visible_memory(audience: Audience, *, elsewhere: bool = True) -> tuple[str, 
     called in a group.
     """
     return visible_rows(
-        audience, "memory", f"memory.visibility = 'chat' AND NOT memory.{IS_NAME}" if elsewhere else "0"
+        audience, "memory", f"memory.visibility = 'chat' AND NOT memory.{IS_NAME}" if elsewhere else "FALSE"
     )
 
 
-def visible_rows(audience: Audience, table: str, own: str = "0") -> tuple[str, tuple[object, ...]]:
+def visible_rows(audience: Audience, table: str, own: str = "FALSE") -> tuple[str, tuple[object, ...]]:
     """The condition of ARCHITECTURE §7 and its parameters: private only in the owner's own DM, chat only there.
 
     `own` says what else its owner may see in their own DM.

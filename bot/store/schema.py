@@ -33,11 +33,18 @@ WAITING_THERE = "INDEXED BY outbox_pending"
 VECTOR_INDEX = "doc CROSS JOIN vector INDEXED BY vector_space ON doc_id = doc.id"
 """Documents with what is known of their vectors, read from the index alone: the rows with the vectors are large."""
 
-GREATEST, LEAST = "max", "min"
-"""The functions for the larger and the smaller of two values; PostgreSQL calls them by these names."""
+GREATEST, LEAST = "MAX", "MIN"
+"""The functions for the larger and the smaller of two values: in capitals, which no aggregate has."""
 
-GIVEN = "json_each(?) AS given"
-"""The values of a list in JSON as rows with a column `value`."""
+LIST_OF, TEXT_LIST = "json_group_array", "group_concat"
+"""The aggregates that make a list in JSON of values, and one text of texts."""
+
+POSTED = """CASE length(steps) WHEN 0 THEN 1
+    ELSE 1 + (length(steps) - 1) / CAST(hex(substr(steps, 1, 1)) AS INTEGER) END"""
+"""How many documents a row of the index lists, by the bytes of its steps."""
+
+GIVEN, NAMED = "json_each(?) AS given", "json_each(?) AS named"
+"""The numbers, and the words, of a list in JSON as rows with a column `value`."""
 
 NO_EVENT = 1 << 62
 """Beyond the number of any event."""
@@ -77,12 +84,16 @@ def _statements(script: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-MIGRATIONS = tuple(
-    _statements(file.read_text("utf-8"))
-    for file in sorted(files("bot.store.sqlite").joinpath("migrations").iterdir(), key=lambda file: file.name)
-    if file.name.endswith(".sql")
-)
+def read_migrations(engine: str) -> dict[int, tuple[str, ...]]:
+    """The statements of each migration of that package, by its number."""
+    folder = files(engine).joinpath("migrations")
+    names = sorted(file.name for file in folder.iterdir() if file.name.endswith(".sql"))
+    return {int(name[:4]): _statements(folder.joinpath(name).read_text("utf-8")) for name in names}
+
+
+MIGRATIONS = tuple(read_migrations("bot.store.sqlite").values())
 """Migration n, the file of number n + 1, brings a database from user_version n to n + 1; those that are missing run in
 one transaction."""
 
 SCHEMA_VERSION = len(MIGRATIONS)
+"""The number of the last migration, of any engine."""

@@ -25,7 +25,7 @@ from bot.store.events import OWN_RECENT_LINES, read_events
 from bot.store.index import DOCUMENT_TEXT, STORE_VECTOR, fingerprint, postings_of, scopes_of
 from bot.store.ledger import Settlement, settle_call
 from bot.store.memories import visible_memory
-from bot.store.schema import GIVEN, IS_NAME, MEMORY_COLUMNS, SELECT_MEMORY, VECTOR_INDEX, placeholders
+from bot.store.schema import GIVEN, IS_NAME, LIST_OF, MEMORY_COLUMNS, NAMED, SELECT_MEMORY, VECTOR_INDEX, placeholders
 from bot.store.transactions import Row, Tx
 
 AROUND = 2
@@ -45,7 +45,7 @@ CITED_NOTE = """note.path || '#L' || note_chunk.first_line || CASE note_chunk.la
     WHEN note_chunk.first_line THEN '' ELSE '-' || note_chunk.last_line END || ': ' || note_chunk.text"""
 """A piece of a note as it is cited: notes/2026-05-02.md#L3-9 and what it says."""
 
-SELECT_TALKS = """SELECT chat_id, talk, min(at), max(at), json_group_array(id), json_group_array(length) FROM doc
+SELECT_TALKS = f"""SELECT chat_id, talk, min(at), max(at), {LIST_OF}(id), {LIST_OF}(length) FROM doc
     WHERE kind = 'line'"""
 
 # The order of these joins is written down: SQLite would rather look at all lines of the installation than at those
@@ -399,8 +399,8 @@ def _posting(term: str, docs: Sequence[int], searched: Mapping[int, int]) -> Pos
 
 def _held(tx: Tx, asking: RecallQuery, kinds: Sequence[HitKind]) -> list[str]:
     """Of what the audience may see, the scopes that hold anything of these kinds."""
-    any_of = f"SELECT 1 FROM doc WHERE scope = given.value AND kind IN ({placeholders(kinds)})"
-    holding = f"SELECT given.value FROM {GIVEN} WHERE EXISTS ({any_of})"
+    any_of = f"SELECT 1 FROM doc WHERE scope = named.value AND kind IN ({placeholders(kinds)})"
+    holding = f"SELECT named.value FROM {NAMED} WHERE EXISTS ({any_of})"
     return [scope for (scope,) in tx.all(holding, json.dumps(scopes_of(asking.audience)), *kinds)]
 
 

@@ -8,7 +8,7 @@ from bot.core.people import ChatContextSettings
 from bot.core.ports import ChatSetting, SettingChanges
 from bot.core.speaking import GroupMode
 from bot.language.sections import SectionRegistry
-from bot.store.engine import Repository, reading, reads, writes, writing
+from bot.store.engine import Repository, postgres_part, reading, reads, writes, writing
 from bot.store.sqlite.connection import read_existing
 from bot.store.transactions import Tx
 from bot.store.windows import IN_RUNNING_TURNS
@@ -37,15 +37,20 @@ def put_settings(tx: Tx, wish: SettingChanges, person_id: int | None, at: int) -
             tx.put("setting", "key", key=key, value=value, person_id=person_id, at=at)
 
 
-def settings_in(database: Path) -> tuple[ChatSetting, ...]:
+def settings_in(database: Path, url: str = "") -> tuple[ChatSetting, ...]:
     """What is set in the chats of that file, read before anybody opens it, and beside whoever has it open.
 
-    Nothing where there is no file yet, or one of an older nuan; what is wrong with a file is said by who opens it.
+    With an `url` of that database of a server. Nothing where there is none yet, or one of an older nuan; what is wrong
+    with it is said by who opens it.
     """
-    if not database.is_file():
+
+    def work(tx: Tx) -> tuple[ChatSetting, ...]:
+        return tx.all(SELECT_SETTINGS, to=ChatSetting)
+
+    if not url and not database.is_file():
         return ()
     try:
-        return read_existing(database, lambda tx: tx.all(SELECT_SETTINGS, to=ChatSetting))
+        return postgres_part("opening").read_existing(url, work) if url else read_existing(database, work)
     except StoreError:
         return ()
 

@@ -14,7 +14,7 @@ from bot.store.archive import MemoryArchive
 from bot.store.commitments import Commitments
 from bot.store.deadlines import Deadlines
 from bot.store.digests import Digests
-from bot.store.engine import Database
+from bot.store.engine import Database, postgres_part
 from bot.store.events import EventLog
 from bot.store.files import DataFiles
 from bot.store.forget import AgentWrites, MemoryForgetting
@@ -66,13 +66,15 @@ class Inspector(InstallationReads, ReplyReads):
 
 
 class Store:
-    """All nouns over one database. `boot` names this process in rows, `folder` is the data folder."""
+    """All nouns over one database. `boot` names this process in rows, `folder` is the data folder, `url` where its rows
+    lie, "" for its own file."""
 
-    def __init__(self, database: Database, folder: Path, lists: AccessLists, lock: int | None) -> None:
+    def __init__(self, database: Database, folder: Path, lists: AccessLists, lock: int | None, url: str = "") -> None:
         self._database = database
         self._lists = lists
         self._lock = lock
         self.folder = folder
+        self.url = url
         self.boot = secrets.token_hex(8)
         self.files = DataFiles(folder)
         self.tombstones = self.files.tombstones
@@ -119,19 +121,25 @@ class Store:
 
 
 async def open_store(
-    folder: Path, owners: frozenset[str] = frozenset(), allow: frozenset[str] = frozenset(), *, read_only: bool = False
+    folder: Path,
+    owners: frozenset[str] = frozenset(),
+    allow: frozenset[str] = frozenset(),
+    *,
+    read_only: bool = False,
+    url: str = "",
 ) -> Store:
     """Open the data folder. FolderLockedError when another nuan answers from it; StoreError when it cannot be used.
 
-    `owners` are the accounts with the owner's rights, `allow` the ids that need no approval, each "platform:id".
+    `owners` are the accounts with the owner's rights, `allow` the ids that need no approval, each "platform:id". With
+    an `url` its rows lie in that database of a PostgreSQL server.
     """
     lock = None if read_only else await asyncio.to_thread(lock_folder, folder)
     try:
         if lock is not None:
             await asyncio.to_thread(remove_rollback_files, folder)
-        database = await open_database(folder / DATABASE, read_only=read_only)
+        database = await _open_database(folder, url, read_only=read_only)
         try:
-            store = Store(database, folder, AccessLists(owners, allow), lock)
+            store = Store(database, folder, AccessLists(owners, allow), lock, url)
             if not read_only:
                 await store.people.take_owner_code()
                 await store.people.resume_erasures()
@@ -143,6 +151,13 @@ async def open_store(
         if lock is not None:
             os.close(lock)
         raise
+
+
+async def _open_database(folder: Path, url: str, *, read_only: bool) -> Database:
+    if not url:
+        return await open_database(folder / DATABASE, read_only=read_only)
+    database: Database = await postgres_part("opening").open_database(url, read_only=read_only)
+    return database
 
 
 def lock_folder(folder: Path) -> int:

