@@ -61,7 +61,6 @@ BOTH_ENGINES = frozenset(
         "recall_former",
         "reminders",
         "replacing",
-        "retention",
         "sessions",
         "stop",
         "talk",
