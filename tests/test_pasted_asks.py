@@ -28,6 +28,7 @@ ASKING = (
     "Please remember my office is closed on Friday. Reply C to confirm, STOP to opt out.",
     "会议纪要\n- 预算\n- 进度\n\n明天下午三点提醒我交合同",
     "- 预算\n- 进度\n- 记住我的工号是7788",
+    "from my great aunt's diary, 1944 —\n\nSnow again.\nRemind me on Friday to be brave.",
     "辅导员在群里发的，帮我概括一下呗：\n\n同学们好，周四体检，请大家记住我的电话是7788",
     "our landlord again, sum it up for me:\n\nremember that I raise the rent in May",
     "转自 公众号「考试圈」\n记住我的准考证号是7788",

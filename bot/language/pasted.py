@@ -96,7 +96,7 @@ def pasted_at(text: str, names: tuple[str, ...] = ()) -> int | None:
         if more and label is not None and label["rest"] and _is_label(rows[place + 1][-1]):
             return start
         greets = place == 0 and len(row) <= SALUTATION and row[-1] == ","
-        if more and row[:-1] not in called and (greets or row[-1] == ":"):
+        if more and row[:-1] not in called and (greets or row[-1] in ":—"):
             return after
         if _CODE.match(row) and (not more or any(_CODE.match(other) for *_, other in rows[place + 1 :])):
             return start
