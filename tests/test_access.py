@@ -276,10 +276,46 @@ async def test_the_owner_code_is_over_after_a_day_and_survives_a_crash(enter: En
     assert world.peek.accounts.count(owner=1) == 0
 
 
+async def test_a_code_that_is_over_is_a_word_to_who_may_talk(enter: Enter) -> None:
+    world = await enter(telegram={"allow": ["t-王"]})
+    code = leave_owner_code(world.folder, world.clock.now())
+    await world.say(f"/start {new_code()}", "王", platform="telegram")
+    await world.wait(24 * 3600 + 1)
+    await world.say(code, "王", platform="telegram")
+    assert world.replies[-1] == "好的"
+
+
+@pytest.mark.parametrize(("group", "forwarded"), [("大群", False), ("", True)])
+async def test_a_code_that_others_see_or_wrote_makes_nobody_an_owner(enter: Enter, group: str, forwarded: bool) -> None:
+    world = await enter(telegram={"allow": ["t-王", "group:大群"]})
+    code = leave_owner_code(world.folder, world.clock.now())
+    await world.say("你好", "王", platform="telegram")
+    await world.store.people.take_owner_code()
+    await world.say(code, "王", group, platform="telegram", forwarded=forwarded, mentions_bot=True)
+    assert world.replies[-1] == "好的"
+    assert world.peek.accounts.count(owner=1) == 0
+
+
+async def test_a_bot_on_the_list_is_answered_nowhere_in_private(enter: Enter) -> None:
+    world = await enter(telegram={"allow": ["t-机器"]}, bot={"owners": ["telegram:t-机器"]})
+    await world.say("小暖，你好", "机器", platform="telegram", is_bot=True)
+    assert world.replies == []
+
+
+async def test_a_denial_outweighs_the_configurations_list(enter: Enter) -> None:
+    world = await enter(telegram={"allow": ["group:大群"]})
+    await world.say("小暖，在吗", "阿生", "大群", platform="telegram", mentions_bot=True)
+    assert world.replies == ["好的"]
+    await world.say(".ai deny telegram:group:大群")
+    world.talk.said.clear()
+    await world.say("小暖，在吗", "阿生", "大群", platform="telegram", mentions_bot=True)
+    assert world.replies == []
+
+
 async def test_a_bot_uses_no_code_and_owns_nothing(enter: Enter) -> None:
     world = await enter(bot={"timezone": "Asia/Shanghai", "owners": ["telegram:t-匿名管理员"]})
     code = leave_owner_code(world.folder, world.clock.now())
-    for text in (code, f"/start {code}", ".ai allow"):
+    for text in (code, f"/start {code}", f".ai link {code}", ".ai allow"):
         await world.say(text, "匿名管理员", platform="telegram", is_bot=True)
         await world.say(text, "匿名管理员", "大群", platform="telegram", is_bot=True)
     assert world.replies == []

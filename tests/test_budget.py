@@ -67,6 +67,8 @@ async def test_a_token_limit_gives_one_clear_line_and_no_call(new_world: NewWorl
     assert len(world.log.named("over_budget")) == 1
     await world.say("记住我怕狗")
     assert world.replies[-1].startswith("记住啦 #1")
+    await world.say("在吗")
+    assert len(world.replies) == 2, "it is said once a day"
 
 
 @pytest.mark.parametrize("limit", ["day_money", "month_money"])

@@ -27,6 +27,14 @@ async def test_a_deleted_message_leaves_no_trace(world: World) -> None:
     assert holding(world.folder, "门禁码") == []
 
 
+async def test_what_was_promised_in_a_deleted_message_is_promised_no_more(world: World) -> None:
+    await world.say("我明天把报告发给你", external_id="m1")
+    assert world.peek.commitments.count(state="pending") == 1
+    await happens(world, "delete", "m1")
+    await world.say(".ai promise")
+    assert "报告" not in world.replies[-1]
+
+
 async def test_deleting_one_of_two_equal_messages_leaves_the_other(world: World) -> None:
     await world.say("好的", external_id="m1")
     await world.say("好的", external_id="m2")

@@ -48,6 +48,7 @@ def test_a_task_is_kept_as_a_short_title_of_whoever_said_it() -> None:
         task("fix the bike", 1, 2),
         task("去月球", 1),
         task("周末去看他", 9),
+        task("周末去看阿明", 1, 9),
     ],
 )
 def test_a_task_of_others_of_the_bot_or_of_nobody_is_none(wrong: dict[str, object]) -> None:

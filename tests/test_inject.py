@@ -141,8 +141,11 @@ async def test_lines_keep_to_their_number_and_tokens(new_world: NewWorld) -> Non
 async def test_small_talk_is_told_nothing(new_world: NewWorld) -> None:
     world = await new_world(context={"opening_tokens": 100}, prompt={"light": "per_message"})
     await fill(world)
-    await world.say("早上好呀")
-    assert HEAD not in world.last_user
+    await world.say("记住我每天道晚安前喝牛奶")
+    await tell(world, *(f"我的第{number}本日记放在了书架第{number}层的盒子里面" for number in range(1, 9)))
+    for greeting in ("早上好呀", "晚安"):
+        await world.say(greeting)
+        assert HEAD not in world.last_user
     await world.say("我对什么过敏？")
     assert HEAD in world.last_user
 

@@ -158,8 +158,9 @@ async def test_a_link_made_before_a_denial_does_not_undo_it(nuan: World) -> None
 
 
 async def test_a_link_code_is_never_given_in_a_group(nuan: World) -> None:
-    await nuan.say(".ai link", "阿明", "大群", platform="telegram")
-    assert (nuan.replies, nuan.talk.said[-1].only_for) == (["这个要私聊我才行"], "t-阿明")
+    for command in (".ai link", ".ai unlink"):
+        await nuan.say(command, "阿明", "大群", platform="telegram")
+        assert (nuan.replies[-1], nuan.talk.said[-1].only_for) == ("这个要私聊我才行", "t-阿明")
 
 
 async def test_a_link_waits_until_what_is_being_said_is_said(nuan: World) -> None:
@@ -200,6 +201,16 @@ async def test_nobody_becomes_the_owner_by_a_code_that_the_owner_was_given(nuan:
     await nuan.say(".ai deny telegram:t-阿红", "阿明", platform="telegram")
     assert "只有主人" in nuan.replies[-1]
     assert nuan.peek.people.count(name="小王") == 1
+
+
+async def test_who_becomes_the_owner_before_both_agreed_is_not_joined_from_the_other_side(nuan: World) -> None:
+    code = await link_code(nuan)
+    await nuan.say(f".ai link {code}", "阿红", platform="telegram")
+    await nuan.say(f"/start {leave_owner_code(nuan.folder, nuan.clock.now())}", "阿红", platform="telegram")
+    for who in ("阿红", "阿明"):
+        await nuan.say(f".ai link yes {code}", who, platform="telegram")
+        assert "主人的账号只能从主人这边连" in nuan.replies[-1]
+    assert nuan.peek.people.count() == 2
 
 
 async def test_a_code_that_is_pasted_without_its_command_joins_nobody(nuan: World) -> None:

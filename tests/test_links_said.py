@@ -11,6 +11,7 @@ from tests.peek import Like
 from tests.world import World
 
 SECRET = "https://evil.example/?d=花生过敏"
+ASIDE, NO_TOOL = "https://aside.example/x", "https://third.example/x"
 
 
 async def test_a_secret_does_not_leave_by_a_link_and_what_was_named_stays(world: World) -> None:
@@ -41,6 +42,19 @@ async def test_a_call_of_the_model_s_own_names_nothing_and_an_operator_may_trust
     )
     await world.say("你还记得我对什么过敏吗")
     assert world.replies[-1] == "见 evil[.]example/… 和 https://docs.python.org/3/"
+
+
+async def test_what_the_model_wrote_beside_a_call_or_a_tool_repeats_of_it_names_nothing(world: World) -> None:
+    asked = json.dumps({"text": f"看 {ASIDE}", "when": "下午三点"}, ensure_ascii=False)
+    said = replace(calls(("remind", asked), (NO_TOOL, "{}")), text=f"见 {SECRET}")
+    world.model.script = lambda request: (
+        said if request.prompt.messages[-1].role == "user" else f"{SECRET} {ASIDE} {NO_TOOL}"
+    )
+    await world.say("下午三点我要开会，你可别忘了告诉我")
+    repeated = "".join(message.content for message in world.turns[-1] if message.role == "tool")
+    assert ASIDE in repeated
+    assert NO_TOOL in repeated
+    assert world.replies[-1] == "evil[.]example/… aside[.]example/… third[.]example/…"
 
 
 async def test_what_a_memory_holds_is_listed_without_masks_and_turned_text(world: World) -> None:

@@ -37,3 +37,15 @@ async def test_the_model_answers_through_the_proxy(kind: Kind) -> None:
         assert await model.reach(5.0) == ("fake",)
         await model.close()
         assert set(between.through) == {f"127.0.0.1:{server.port}"}
+
+
+async def test_a_model_of_this_machine_is_asked_around_the_proxy_of_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with FakeOpenAI() as server, proxy("http") as between:
+        for name in ("http_proxy", "all_proxy"):
+            monkeypatch.setenv(name, between.url)
+        model = OpenAIModel(server.base_url, "", "fake")
+        assert await model.reach(5.0) == ("fake",)
+        await model.close()
+        assert not between.through

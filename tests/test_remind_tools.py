@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.conftest import NewWorld
 from tests.fakes.model import calls
 from tests.world import World
 
@@ -460,3 +461,11 @@ async def test_a_repetition_without_its_first_time_sets_nothing(world: World) ->
     uses(world, "remind", text="浇花", when="10点", every="week")
     await world.say("帮我弄个那个提醒吧，10点，明天起或者6月13号之后都成")
     assert result(world).startswith("没有设")
+
+
+async def test_a_model_sets_no_more_than_a_person_may_have(new_world: NewWorld) -> None:
+    world = await new_world(remind={"most_open": 1})
+    await world.say("明天下午三点提醒我吃药")
+    uses(world, "remind", text="接小宝", when="下午三点")
+    await world.say("下午三点小宝放学，你可别忘了告诉我")
+    assert world.peek.reminders.count(ended_at=None) == 1

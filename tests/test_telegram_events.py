@@ -163,3 +163,10 @@ def test_entities_at_any_offset_are_read_without_an_error(text: str, offset: int
     payload = message(text=text, entities=[{"type": kind, "offset": offset, "length": length}])
     told = read("message", payload)
     assert len(told) == bool(text)
+
+
+def test_whoever_writes_as_a_chat_is_a_bot_to_nuan() -> None:
+    channel = {"id": -1009, "type": "channel", "title": "频道"}
+    sender = one(message(text="在吗", sender_chat=channel)).sender
+    assert sender is not None
+    assert (sender.external_id, sender.is_bot) == ("-1009", True)

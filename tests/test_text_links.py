@@ -126,6 +126,7 @@ def test_what_follows_a_named_address_without_a_blank_is_no_part_of_it() -> None
 def test_an_operator_may_trust_domains_with_their_subdomains() -> None:
     text = "https://docs.python.org/3 https://python.org@evil.example/x https://xpython.org/y"
     assert said(text, "python.org") == "https://docs.python.org/3 evil[.]example/… xpython[.]org/…"
+    assert said("https://python.org:p@evil.example/x", "python.org") == "evil[.]example/…"
     assert said(text, "*") == text
 
 

@@ -69,6 +69,34 @@ async def test_what_is_asked_for_with_the_last_call_is_not_done(world: World) ->
     assert world.peek.memories.count() == 0
 
 
+async def test_a_model_that_calls_tools_for_ever_is_ended_and_told_of(world: World) -> None:
+    count = iter(range(99))
+    world.model.script = lambda request: calls(recall(f"蛇{next(count)}"))
+    await world.say("我怕什么")
+    assert len(world.model.requests) == 4
+    assert len(world.replies) == 1
+
+
+async def test_of_more_calls_than_a_turn_has_the_rest_is_not_carried_out(world: World) -> None:
+    in_turn(world, [calls(*(recall(f"蛇{number}") for number in range(8))), "不知道"])
+    await world.say("我怕什么")
+    assert [result == ENOUGH for result in results(world)] == [False] * 6 + [True] * 2
+
+
+async def test_more_calls_at_once_than_anything_needs_are_no_answer(world: World) -> None:
+    in_turn(world, [calls(*(recall(f"蛇{number}") for number in range(17))), "不知道"])
+    await world.say("我怕什么")
+    assert len(world.model.requests) == 1
+    assert world.replies != ["不知道"]
+
+
+async def test_what_a_server_could_not_read_is_not_sent_to_it_again(world: World) -> None:
+    in_turn(world, [calls(("memory_recall", '{"query": "再'), ("memory_recall", "")), "好的"])
+    await world.say("小暖，在吗")
+    sent = [call.arguments for message in world.turns[-1] for call in message.tool_calls]
+    assert [json.loads(each) for each in sent] == [{"unreadable": True}, {}]
+
+
 @pytest.mark.parametrize(
     "arguments", ['{"line": "再', '{"line": "再见"', '["再见"]', "{" * 9_000, '{"a":"' + "b" * 9_000 + '"}']
 )
@@ -156,7 +184,14 @@ async def test_a_call_written_as_text_is_carried_out_and_not_shown(world: World)
 
 
 @pytest.mark.parametrize(
-    "text", [WHOLE[:-14], WHOLE[:40], WHOLE.replace("}}", "}"), '<tool_call>["memory_recall"]</tool_call>']
+    "text",
+    [
+        WHOLE[:-14],
+        WHOLE[:40],
+        WHOLE.replace("}}", "}"),
+        WHOLE.replace("}}\n", "}"),
+        '<tool_call>["memory_recall"]</tool_call>',
+    ],
 )
 def test_a_call_that_is_cut_or_broken_is_neither_carried_out_nor_shown(text: str) -> None:
     assert written_calls(text) == ()

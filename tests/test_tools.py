@@ -54,6 +54,9 @@ async def test_recall_brings_at_most_what_was_asked_for(world: World) -> None:
     tool_first(world, recall("钥匙", top_k=2), recall("钥匙"))
     await world.say("钥匙在哪")
     assert [result.count("\n- #") for result in results(world)] == [2, 6]
+    tool_first(world, recall("钥匙", top_k=21))
+    await world.say("钥匙在哪")
+    assert results(world)[-1].startswith("参数不对，没有执行")
 
 
 async def test_the_tools_answer_in_the_script_of_the_person(world: World) -> None:

@@ -89,7 +89,7 @@ def count_after(count: int, used_at: int, since: int, now: int, interval_ms: int
     """
     left = max(0, _intervals(used_at, now, interval_ms) - _intervals(used_at, since, interval_ms))
     while left and count > 1:
-        count, left = max(1, count - math.ceil(count * LOSS)), left - 1
+        count, left = count - math.ceil(count * LOSS), left - 1
     return count
 
 

@@ -80,7 +80,7 @@ def named_addresses(prompt: Sequence[Message]) -> frozenset[str]:
     """Every address that a prompt names and the model did not bring in itself."""
     told = _all(message.content for message in prompt if message.role in ("system", "user"))
     found = _all(message.content for message in prompt if message.role == "tool")
-    own = _all(call.arguments for message in prompt for call in message.tool_calls)
+    own = _all(f"{call.name} {call.arguments}" for message in prompt for call in message.tool_calls)
     return told | (found - own)
 
 

@@ -104,7 +104,7 @@ def with_permissions(tx: Tx, chat_id: int, person_id: int | None, situation: Sit
     if not allowed and not refused:
         refused = wrong_guesses(tx, person_id, situation.at) >= MOST_GUESSES
     brings = bool(situation.code) and situation.chat_kind == "dm" and not situation.is_command
-    if brings and not refused and not situation.forwarded and (not allowed or _opens(tx, situation)):
+    if brings and not refused and (not allowed or _opens(tx, situation)):
         situation = replace(situation, is_command=True, greets=True)
     elif situation.is_command and situation.code and not allowed and not found.owner:
         situation = replace(situation, greets=True)

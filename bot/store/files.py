@@ -124,9 +124,8 @@ class NoteFiles:
         for folder, inside, names in os.walk(root):
             where = Path(folder).relative_to(self._data)
             inside[:] = sorted(name for name in inside if not name.startswith("."))
-            for name in [name for name in inside if (Path(folder) / name).is_symlink()]:
-                inside.remove(name)
-                refused[_shown(where / name)] = "it is a link"
+            links = (name for name in inside if (Path(folder) / name).is_symlink())  # which walk does not enter
+            refused.update((_shown(where / name), "it is a link") for name in links)
             for name in sorted(names):
                 if name.startswith(".") or not name.lower().endswith(".md"):
                     continue

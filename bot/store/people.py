@@ -414,10 +414,9 @@ def _use(tx: Tx, code: str, event_id: int, at: int) -> CodeOutcome:
 
 
 def may_use_codes(tx: Tx, person_id: int, chat_id: int, at: int) -> bool:
-    """Whether a code of this person is looked at: no bot's, of nobody who was denied or guesses."""
-    is_bot = tx.has("SELECT 1 FROM person WHERE id = ? AND is_bot = 1", person_id)
+    """Whether a code of this person is looked at: of nobody who was denied or guesses."""
     guesses = wrong_guesses(tx, person_id, at) >= MOST_GUESSES
-    return not (is_bot or guesses or permissions_of(tx, chat_id, person_id).refused)
+    return not (guesses or permissions_of(tx, chat_id, person_id).refused)
 
 
 def count_wrong(tx: Tx, person_id: int, at: int) -> None:
