@@ -152,21 +152,24 @@ async def test_what_told_the_old_day_says_that_it_changed(world: World) -> None:
     assert "后来改了" in talk
 
 
-async def test_a_change_by_tool_moves_the_task_too(world: World) -> None:
+@pytest.mark.parametrize("text", ["面试改到6月19日", "面试改到6月19日，原本是6月17日，周三他们没空"])
+async def test_a_change_by_tool_moves_the_task_too(world: World, text: str) -> None:
+    """The day that it had may be named beside the new one."""
     digests(world, INTERVIEW)
     await talks(world, SAID)
     script = world.model.script
     world.model.script = lambda request: (
-        calls(("remember", '{"id": "#1", "text": "面试改到6月19日"}'))
+        calls(("remember", json.dumps({"id": "#1", "text": text})))
         if request.prompt.tools and "改到下周五" in request.prompt.messages[-1].content
         else script(request)
     )
-    await world.say("面试改到下周五6月19日了")
+    await world.say("面试改到下周五6月19日了，周三他们没空")
     world.model.script = script
     await world.say("/new")
     await world.wait(HOUR)
     await world.say("你好呀，今天做什么好呢")
     assert not [line for line in told(world, "面试（宠物") if "6月17日" in line]
+    assert any("（6月19日周五" in line for line in told(world, "面试改到6月19日"))
 
 
 def change(mark: str, **more: object) -> dict[str, object]:

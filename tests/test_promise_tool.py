@@ -31,6 +31,10 @@ def kept(world: World) -> list[tuple[object, ...]]:
     [
         (f"{PROMISE}，你放心", PROMISE),
         ("過兩天保準把書櫃裝起來，你看著吧", "過兩天保準把書櫃裝起來"),
+        (
+            "seed swap is on Saturday at 11, I said I'd bring the runner beans",
+            "seed swap is on Saturday at 11, I said I'd bring the runner beans",
+        ),
         ("Gonna have that shelf up before the party, no excuses", "have that shelf up before the party"),
     ],
 )

@@ -203,7 +203,9 @@ def _when(text: str, said_at: int, tz: tzinfo, besides: int) -> DatedMoment | No
     times = named_times(folded, local_day(said_at, tz))
     old = [one for one in times if any(days.first == local_day(besides, tz) == days.last for days in one.choices)]
     if besides and 0 < len(old) < len(times):
-        text = unfold(text, origin, old[-1].end, len(folded)) or text
+        starts, ends = (0, *(one.end for one in old)), (*(one.start for one in old), len(folded))
+        pieces = (unfold(text, origin, start, end) for start, end in zip(starts, ends, strict=True) if start < end)
+        text = " ".join(pieces) or text
     return date_in(text, said_at, tz)
 
 

@@ -38,6 +38,8 @@ _ASKED = LazyPattern(r"[^。.!！?？;；\n]*[?？](?=[^?？]*$)|[^。.!！?？;
 OR_NOT = LazyPattern(r"(\w)不\1")
 """要不要: asked, not denied."""
 
+_I_SAID = LazyPattern(r"\bi (?:said|told \w+|promised(?: \w+)?)(?: that)? i(?:['’](?:d|ll)| would| will)\b")
+"""Who tells what they said themselves tells no report."""
 _NICKNAME = LazyPattern("[阿小老][㐀-鿿]")
 _HAN, _LATIN = LazyPattern("[㐀-鿿]"), LazyPattern("[a-z]{3}")
 
@@ -170,7 +172,7 @@ def _firm(words: str, text: str) -> bool:
         for each in sentences(words[:READ_CHARS])
         if wanted in each.folded or (len(each.folded) >= LEAST and each.folded in wanted)
     ]
-    return not any(each.asks or UNSURE.search(each.folded) for each in carrying)
+    return not any(each.asks or UNSURE.search(_I_SAID.sub("", each.folded)) for each in carrying)
 
 
 def _sayings(heard: str) -> Iterable[str]:
