@@ -16,6 +16,7 @@ from bot.pipeline.jobs.archives import PersonData
 from bot.pipeline.reminders import rearm_recurring
 from bot.pipeline.scheduler import RETRY_MS, Scheduler
 from bot.pipeline.send import OutboxSender
+from bot.plugins import scenes as plugin_scenes
 from bot.store.ingest import Accepted
 
 GRACE_S = 4.0
@@ -70,7 +71,7 @@ class App:
             self._arrived,
             self._activity,
             parts.timings,
-            tuple(scenes),
+            (*scenes, *plugin_scenes(parts.plugins, log)),
         )
         current.on_change(self._changed)
 

@@ -1,13 +1,15 @@
 """Builds every service from store, clock, log and the configuration that holds. It starts nothing."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from bot.commands.command import CommandServices
 from bot.commands.registry import CommandRunner
+from bot.core.models import ToolSpec
 from bot.core.ports import ApplySettings, Clock, Log, Reload
 from bot.core.sessions import Occasion
+from bot.core.tools import Tool
 from bot.mcp.pool import ServerPool
 from bot.mcp.tools import OutsideTools
 from bot.model.pool import ModelSlots
@@ -33,6 +35,7 @@ from bot.pipeline.timings import TurnTimings
 from bot.pipeline.tools.registry import ToolRegistry
 from bot.pipeline.turn import TurnRunner
 from bot.pipeline.vectors import EmbeddingCallers, FindCaller, VectorMaker, VectorSearch
+from bot.plugins import PluginRunner, Plugins
 from bot.store.store import Store
 
 
@@ -53,6 +56,7 @@ class Dependencies:
     apply: ApplySettings | None = None
     scrub: Scrub | None = None
     timings: TurnTimings = field(default_factory=TurnTimings)
+    plugins: Plugins = field(default_factory=Plugins)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +122,12 @@ def make_services(
     caller = ModelCaller(current, slots, clock, log)
     servers = ServerPool(store, clock, current, log)
     outside = OutsideTools(servers, store, clock, current, log)
-    tools = ToolRegistry(store, current, recall, notes.read, reminders, media, thread, outside.tools)
+    plugins = PluginRunner(parts.plugins, store, clock, current, log)
+
+    def added(specs: Mapping[str, ToolSpec]) -> tuple[Tool, ...]:
+        return (*outside.tools(specs), *plugins.tools())
+
+    tools = ToolRegistry(store, current, recall, notes.read, reminders, media, thread, added)
     runner = TurnRunner(store, planner, caller, tools.tools, clock, current, log, sender, timings)
 
     async def begin(occasion: Occasion, stop: asyncio.Event) -> None:
@@ -165,6 +174,7 @@ def make_services(
                 sender.adapter,
                 timings,
                 servers,
+                plugins.commands(),
             )
         )
     )

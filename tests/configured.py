@@ -14,6 +14,7 @@ from bot.ops.log_files import NullLog
 from bot.pipeline.configuration import Configuration, Current, PromptTexts, read_texts, texts_key
 from bot.pipeline.texts import Texts
 from bot.pipeline.tools.registry import sent_specs
+from bot.plugins import Plugins
 from bot.prompt.persona import persona_folders
 from bot.prompt.templates import PersonaOpening
 from bot.text.catalogue import catalogue
@@ -30,6 +31,7 @@ def configured(
     *,
     folders: Mapping[str, Path] | None = None,
     opening: PersonaOpening | None = None,
+    plugins: Plugins | None = None,
 ) -> Current:
     """The holder of these; without `folders` of personas the shipped ones, each of which opens with `opening`."""
     prompts, bot = PromptFiles(Path(settings.prompts_dir) if settings.prompts_dir else None), settings.bot
@@ -42,22 +44,28 @@ def configured(
         bot.names,
     )
     pool = pool or ModelPool(Endpoint(ScriptedModel(), rate_of(settings.model, Capabilities())))
-    texts = _texts(settings, words, prompts.path, folders, pool.first.model.dialect)
+    texts = _texts(settings, words, prompts.path, folders, pool.first.model.dialect, plugins or Plugins())
     if opening is not None:
         texts = replace(texts, openings=dict.fromkeys(texts.folders, opening))
     return Current(Configuration(settings, settings, texts, pool), log or NullLog())
 
 
 def _texts(
-    settings: Settings, words: Texts, find: Callable[[str], Path], folders: Mapping[str, Path] | None, dialect: str
+    settings: Settings,
+    words: Texts,
+    find: Callable[[str], Path],
+    folders: Mapping[str, Path] | None,
+    dialect: str,
+    plugins: Plugins,
 ) -> PromptTexts:
     """What is read for these settings; the shipped files are read once for the same ones, as no test writes them."""
-    key = "" if folders or settings.prompts_dir else repr((texts_key(settings), dialect))
+    key = "" if folders or settings.prompts_dir or plugins.found else repr((texts_key(settings), dialect))
     if key in _shipped_texts:
         return replace(_shipped_texts[key], words=words, prompts=find)
     shipped = resource_dir("data/persona")
     folders = folders or {**persona_folders(shipped), settings.persona: shipped / settings.persona}
-    texts = read_texts(settings, words, find, folders, sent_specs(settings, find), dialect)
+    specs = sent_specs(settings, find, plugins.specs)
+    texts = read_texts(settings, words, find, folders, specs, dialect, plugins.skills)
     if key:
         _shipped_texts[key] = texts
     return texts

@@ -37,6 +37,7 @@ LEFT_OUT_TABLES = {
         "conversation_window lately question reminder_question code told link linked linking rewriting heartbeat joining rush effect trace outside_grant"
     ),
     "nobody's": "prefix counting recount meta spent outside_day outside_server",
+    "what plugins keep of a chat": "plugin_value",
     "the house's or a chat's, set for everybody in it": "chat_context setting",
 }
 """Tables that are not taken along, and why."""

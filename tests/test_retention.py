@@ -23,6 +23,7 @@ ENDS = {
     "with what they belong to": "doc doc_text posting edge vector note_chunk note_line rewriting",
     "when they are forgotten, tidied away, or their file goes": "memory note",
     "with the approval or the day that they are of": "outside_grant outside_day outside_server",
+    "until their plugin lets go of it, or whoever had it kept is erased": "plugin_value",
     "when they are over": "conversation_window code question reminder_question lately linking",
     "one row of each person, chat or model": "person account chat place member counting heartbeat joining rush "
     "chat_context told trace",

@@ -19,7 +19,7 @@ LAYERS = (
     ("context", "prompt", "memory", "recall", "model", "money", "session", "store", "speaking", "tools"),
     ("pipeline",),
     ("commands",),
-    ("ops", "web", "mcp"),
+    ("ops", "web", "mcp", "plugins"),
     ("container",),
     ("app",),
     ("cli",),

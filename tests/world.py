@@ -19,6 +19,7 @@ from bot.money import rate_of
 from bot.pipeline.concurrency import WorkQueue
 from bot.pipeline.endpoints import make_embedding
 from bot.pipeline.texts import Texts
+from bot.plugins import Plugins
 from bot.store.settings import settings_in
 from bot.store.store import DATABASE, Store, open_store
 from bot.text.catalogue import Catalogue, catalogue
@@ -178,6 +179,7 @@ class World(Seen):
         self.small: ScriptedModel | None = None
         self.scrub: Callable[[ErasedPerson], int] | None = None
         self.said: dict[str, str | None] = {}
+        self.plugins = Plugins()
         self.threads = False
         """Whether its store works in threads of its own, where the order in which they end is what is tested."""
         self.app: App
@@ -201,8 +203,12 @@ class World(Seen):
             self.store = await open_store(self.folder, frozenset(self.settings.bot.owners), allow, url=url)
         unsynced(self.store)
         self.said = {} if new else {one.key: one.value for one in settings_in(self.folder / DATABASE, url)}
-        current = configured(with_said(self.settings, self.said), words, self._make_pool(), self.log)
-        self.parts = Dependencies(self.store, self.clock, self.log, current, apply=self._apply, scrub=self.scrub)
+        current = configured(
+            with_said(self.settings, self.said), words, self._make_pool(), self.log, plugins=self.plugins
+        )
+        self.parts = Dependencies(
+            self.store, self.clock, self.log, current, apply=self._apply, scrub=self.scrub, plugins=self.plugins
+        )
         self.app = App(self.parts)
         # What is said anywhere is said to one list, in order.
         await self.app.start([self.talk, *(Talk(platform, said=self.talk.said) for platform in self.platforms)])

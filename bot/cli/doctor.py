@@ -38,6 +38,7 @@ from bot.pipeline.endpoints import (
     make_embedding,
 )
 from bot.pipeline.tools.registry import read_spec
+from bot.plugins import counts, load_plugins, spec_of
 from bot.store.backups import DUMP, folder_of
 from bot.store.engine import postgres_part
 from bot.store.ledger import NO_CHAT, Reservation, Settlement
@@ -273,6 +274,7 @@ async def examine(place: Installation, *, call: bool = True) -> tuple[CheckResul
     found += [each async for each in _platforms(settings)]
     found += await embedding_findings(settings, place.data, place.url)
     found += await outside_findings(settings, place.data, place.url)
+    found += plugin_findings(place.data)
     return (*found, *chat_setting_findings(place.data, place.url), *store, *machine_findings(settings, place.data, now))
 
 
@@ -372,6 +374,18 @@ def _outside(name: str, rules: OutsideServer, known: StoredServer | None) -> Che
         what = "offers something else than was approved" if known.approved else "is not approved"
         return warned(path, f"{what}, so it is not used: .ai mcp {name}")
     return passed(path, f"approved, {len(offers_from(known.approved))} things, at most {rules.day_calls} calls a day")
+
+
+def plugin_findings(data: Path) -> Iterator[CheckResult]:
+    """Whether each plugin is good, and what it brings."""
+    for each in load_plugins(data).found:
+        path = f"plugins.{each.name}"
+        if each.plugin is None:
+            yield failed(path, f"it is left out: {each.problem}")
+            continue
+        brings = ", ".join(f"{number} {kind}" for kind, number in counts(each.plugin).items()) or "nothing"
+        tokens = tools_tokens(tuple(map(spec_of, each.plugin.tools)))
+        yield passed(path, f"brings {brings}; {tokens} tokens more in each full request")
 
 
 async def embedding_findings(settings: Settings, data: Path, url: str = "") -> tuple[CheckResult, ...]:

@@ -58,6 +58,7 @@ from bot.pipeline.endpoints import make_pool, price_problems, vision_rate, with_
 from bot.pipeline.recall import rank_nothing
 from bot.pipeline.texts import Texts, read_instructions
 from bot.pipeline.tools.registry import read_specs, sent_specs
+from bot.plugins import load_plugins
 from bot.prompt.persona import Persona, Skill, ToolSpecs, persona_folders, read_bootstraps, read_skills
 from bot.prompt.templates import read_templates
 from bot.store.settings import settings_in
@@ -196,7 +197,8 @@ def make_dependencies(
     place: Installation, store: Store, pool: ModelPool, log: Log, clock: Clock | None = None
 ) -> Dependencies:
     """What the services of the installation are built from; without a clock, in real time."""
-    return Dependencies(store, clock or SystemClock(), log, Current(make_configuration(place, pool), log))
+    current = Current(make_configuration(place, pool), log)
+    return Dependencies(store, clock or SystemClock(), log, current, plugins=load_plugins(place.data))
 
 
 def make_configuration(place: Installation, pool: ModelPool, texts: PromptTexts | None = None) -> Configuration:
@@ -204,7 +206,9 @@ def make_configuration(place: Installation, pool: ModelPool, texts: PromptTexts 
     settings, folders = place.settings, {**place.personas, place.settings.persona: place.persona}
     if texts is None:
         find, dialect = place.prompts.path, pool.first.model.dialect
-        texts = read_texts(settings, make_words(place), find, folders, sent_specs(settings, find), dialect)
+        plugins, words = load_plugins(place.data), make_words(place)
+        specs = sent_specs(settings, find, plugins.specs)
+        texts = read_texts(settings, words, find, folders, specs, dialect, plugins.skills)
     return Configuration(settings, place.written, texts, pool, vision_rate(settings))
 
 
@@ -376,7 +380,7 @@ def library_missing(name: str) -> str:
 
 def make_adapters(place: Installation, clock: Clock, log: Log) -> tuple[Adapter, ...]:
     """The adapters of all platforms that are configured; ConfigError names every library that is not installed."""
-    commands = command_specs(make_words(place).messages)
+    commands = (*command_specs(make_words(place).messages), *load_plugins(place.data).menu)
     adapters: list[Adapter] = []
     problems: list[str] = []
     for name, platform in place.settings.platforms.items():

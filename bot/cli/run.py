@@ -196,6 +196,7 @@ def _make_app(
 ) -> App:
     """The bot, which can be reloaded; `taken` is told other settings before it works by them."""
     parts = make_dependencies(place, store, make_pool(place.settings, place.prompts.path), logs.log, clock)
+    parts.plugins.tell(logs.log)
     app = App(replace(parts, reload=reloader.command, apply=reloader.apply, scrub=logs.scrub))
 
     def take(settings: Settings) -> None:

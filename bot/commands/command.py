@@ -49,7 +49,7 @@ ArgumentForm = tuple[tuple[str, ...], ...]
 class CommandServices:
     """What handlers work with.
 
-    Without `reload` and `apply` there is nobody who could take other settings up. `adapter` finds a platform by name,
+    `commands` are those of plugins. Without `reload` and `apply` there is nobody who could take other settings up. `adapter` finds a platform by name,
     `timings` know how long turns took.
     """
 
@@ -65,6 +65,7 @@ class CommandServices:
     adapter: Callable[[str], Adapter | None]
     timings: TurnTimings
     servers: OutsideServers
+    commands: "tuple[Command, ...]" = ()
 
     @property
     def settings(self) -> Settings:
@@ -161,7 +162,8 @@ class Command:
     `who`: anyone; own, in a DM everyone, in a group the owner; admins, there also those who look after the group, which
     is asked when the command is carried out; or the owner alone. The answer of a `private` one
     is for the person who asked, also in a group. One that is not `listed` stands in no help and no menu. `example` is
-    what one might say after the name, `aliases` are other names that it goes by.
+    what one might say after the name, `aliases` are other names that it goes by. One that has no text in the catalogue is
+    `said` what it does.
     """
 
     name: str
@@ -175,11 +177,16 @@ class Command:
     example: str
     aliases: tuple[str, ...]
     handler: Handler
+    said: str = ""
 
     @property
     def help(self) -> str:
         """The key of its help text."""
         return f"help_{self.about or self.name}"
+
+    def told(self, text: Callable[[str], str]) -> str:
+        """What it does, by the sentences of a language."""
+        return self.said or text(self.help)
 
     def allows(self, call: Invocation) -> bool:
         """Whether this person may use it here."""

@@ -60,7 +60,7 @@ async def show_help(call: Invocation) -> str:
     texts = call.services.texts.messages
     if topic := next((topic for topic in TOPICS if fold(said) in (topic, *_titles(topic, texts))), None):
         return _topic_help(call, topic)
-    found = find_command(fold(said)) or command_called(fold(said), texts)
+    found = find_command(fold(said), call.services.commands) or command_called(fold(said), texts)
     return _unknown(call, said) if found is None else _one_help(call, found)
 
 
@@ -82,11 +82,11 @@ def _topic_help(call: Invocation, topic: HelpTopic) -> str:
 
 
 def _help_line(call: Invocation, command: Command) -> str:
-    return f".ai {command.name} — {call.text(command.help)}"
+    return f".ai {command.name} — {command.told(call.text)}"
 
 
 def _one_help(call: Invocation, command: Command) -> str:
-    lines = [f"{usage(command)} — {call.text(command.help)}"]
+    lines = [f"{usage(command)} — {command.told(call.text)}"]
     if command.aliases:
         lines.append(call.text("help_aliases", names=", ".join(f".ai {name}" for name in command.aliases)))
     where = call.text("help_private" if command.private else "help_open")
@@ -135,7 +135,7 @@ class CommandRunner:
         via, account = await store.people.answer_to(event)  # before: afterwards nobody may know who it was
         name, words = parse_command(event.text)
         call = Invocation(event, chat, person, self._services.texts.script(person), words, self._services, account)
-        found = find_command(name) or (settings.key if names_key(name) else None)
+        found = find_command(name, self._services.commands) or (settings.key if names_key(name) else None)
         found = found or command_called(name, self._services.texts.messages)
         text: str | Draft | TurnWanted
         if found is None:
@@ -153,9 +153,9 @@ class CommandRunner:
         return replace(draft, via=via, only_for=account if private else "")
 
 
-def find_command(name: str) -> Command | None:
-    """The command that goes by this name; None when none does."""
-    return next((command for command in COMMANDS if name == command.name or name in command.aliases), None)
+def find_command(name: str, more: Iterable[Command] = ()) -> Command | None:
+    """The command that goes by this name, of nuan's own and of these; None when none does."""
+    return next((command for command in (*COMMANDS, *more) if name == command.name or name in command.aliases), None)
 
 
 def command_called(name: str, texts: Catalogue) -> Command | None:
@@ -208,7 +208,7 @@ def nearest_command(name: str, commands: Iterable[Command]) -> str:
 
 def usable_commands(call: Invocation) -> tuple[Command, ...]:
     """The listed commands that this person may use here."""
-    return tuple(command for command in COMMANDS if command.listed and command.allows(call))
+    return tuple(each for each in (*COMMANDS, *call.services.commands) if each.listed and each.allows(call))
 
 
 def usage(command: Command) -> str:

@@ -15,7 +15,17 @@ from bot.core.ports import Log
 from bot.model.offline import OFFLINE
 from bot.model.pool import ModelPool
 from bot.pipeline.texts import Texts, read_instructions
-from bot.prompt.persona import SKILL, Persona, Personas, Skill, ToolSpecs, persona_words, read_personas, read_skills
+from bot.prompt.persona import (
+    SKILL,
+    Persona,
+    Personas,
+    Skill,
+    ToolSpecs,
+    persona_words,
+    read_personas,
+    read_skills,
+    with_shared,
+)
 from bot.prompt.templates import PersonaOpening, read_opening
 from bot.text.length import TokenVocabulary, vocabulary_of
 
@@ -65,14 +75,16 @@ def read_texts(
     folders: Mapping[str, Path],
     tools: ToolSpecs,
     dialect: str,
+    shared: tuple[Skill, ...] = (),
 ) -> PromptTexts:
     """Read the texts for these settings, tools and a model of that dialect; ConfigError for a file that is broken.
 
-    The tool that reads skills is left out where no persona has any.
+    The `shared` skills are every persona's that has none of the same name. The tool that reads skills is left out where
+    no persona has any.
     """
     name = settings.bot.names[0]
     personas = {
-        each: Persona(folder, read_skills(folder), settings.heartbeat.on, settings.speak.paced)
+        each: Persona(folder, with_shared(read_skills(folder), shared), settings.heartbeat.on, settings.speak.paced)
         for each, folder in folders.items()
     }
     skills = {each: persona.skills for each, persona in personas.items()}

@@ -125,6 +125,12 @@ def _with_twins(known: Mapping[str, Skill]) -> tuple[Skill, ...]:
     )
 
 
+def with_shared(own: tuple[Skill, ...], shared: tuple[Skill, ...]) -> tuple[Skill, ...]:
+    """A persona's own skills, and those of all personas that are not named like one of them."""
+    names = {skill.name for skill in own}
+    return (*own, *(skill for skill in shared if skill.name not in names))
+
+
 def skill_tool(spec: ToolSpec, texts: Callable[[ToolContext], Awaitable[Mapping[str, str]]]) -> Tool:
     """The tool skill(name) over the texts by name of whoever nuan is there: no name from the model becomes a path."""
 

@@ -28,6 +28,7 @@ REPOINTED = (
     "setting SET person_id",
     "recount SET person_id",
     "trace SET person_id",
+    "plugin_value SET person_id",
 )
 """Columns that only have to name the other person."""
 

@@ -1,4 +1,5 @@
-"""Servers outside of nuan: what an owner approved of them, who may have them change something, how often they are called."""
+"""Servers outside of nuan: what an owner approved of them, who may have them change something, how often they are called,
+as plugins are, too; and what plugins keep."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,6 +18,9 @@ ASK_AGAIN_MS = 10 * MINUTE_MS
 
 ANSWER_MS = DAY_MS
 """How long a question can be answered, and a no counts."""
+
+KEY_CHARS, VALUE_CHARS, MOST_KEYS = 64, 4_000, 100
+"""Of what a plugin keeps of one chat."""
 
 BeginOutcome = Literal["begun", "again", "spent"]
 """It may be called now; it was begun before a crash; no call is left today."""
@@ -137,6 +141,25 @@ class OutsideAccess(Repository):
     def calls(self, tx: Tx, day: int) -> Mapping[str, int]:
         """How often each server was called on that day."""
         return dict(tx.all("SELECT server, calls FROM outside_day WHERE day = ?", day))
+
+    @reads
+    def plugin_value(self, tx: Tx, plugin: str, chat_id: int, key: str) -> str:
+        """What that plugin keeps of the chat under this key, "" for nothing."""
+        sql = "SELECT value FROM plugin_value WHERE plugin = ? AND chat_id = ? AND key = ?"
+        found: str | None = tx.value(sql, plugin, chat_id, key)
+        return found or ""
+
+    @writes
+    def put_plugin_value(self, tx: Tx, plugin: str, chat_id: int, key: str, value: str, person_id: int) -> None:
+        """Keep it for as long as that person and the chat are there, or no more when it is ""; ValueError past a limit."""
+        if not 0 < len(key) <= KEY_CHARS or len(value) > VALUE_CHARS:
+            raise ValueError(f"a key has 1 to {KEY_CHARS} characters, a value at most {VALUE_CHARS}")
+        tx.run("DELETE FROM plugin_value WHERE plugin = ? AND chat_id = ? AND key = ?", plugin, chat_id, key)
+        if not value:
+            return
+        if tx.value("SELECT count(*) FROM plugin_value WHERE plugin = ? AND chat_id = ?", plugin, chat_id) >= MOST_KEYS:
+            raise ValueError(f"a plugin keeps at most {MOST_KEYS} keys of a chat")
+        tx.insert("plugin_value", plugin=plugin, chat_id=chat_id, key=key, value=value, person_id=person_id)
 
 
 def _drop_grants(tx: Tx, name: str) -> None:

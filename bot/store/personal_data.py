@@ -70,6 +70,7 @@ TABLES_OF_PERSON = (
     "code",
     "trace",
     "outside_grant",
+    "plugin_value",
     "account",
 )
 """Their rows (`person_id`) are deleted."""
@@ -88,6 +89,7 @@ TABLES_OF_CHAT = (
     "code",
     "trace",
     "outside_grant",
+    "plugin_value",
 )
 """The rows of their direct chats (`chat_id`) are deleted."""
 

@@ -60,7 +60,7 @@ class ToolRegistry:
         thread: TextThread,
         outside: Callable[[Mapping[str, ToolSpec]], tuple[Tool, ...]] = lambda _: (),
     ) -> None:
-        """`notes` reads lines of notes; long work runs in `thread`; `outside` makes the tools of outside servers."""
+        """`notes` reads lines of notes; long work runs in `thread`; `outside` makes the tools of outside servers and plugins."""
         self._store = store
         self._current = current
         self._recalling = recalling
@@ -138,8 +138,8 @@ def searching(store: Store, recalling: Recall, settings: Settings) -> SearchFunc
     return search
 
 
-def sent_specs(settings: Settings, find: Callable[[str], Path]) -> ToolSpecs:
-    """What the model reads of the tools that a turn brings; ConfigError as `read_specs`.
+def sent_specs(settings: Settings, find: Callable[[str], Path], more: tuple[ToolSpec, ...] = ()) -> ToolSpecs:
+    """What the model reads of the tools that a turn brings, `more` last; ConfigError as `read_specs`.
 
     Whether there are skills to read is not known here.
     """
@@ -155,14 +155,17 @@ def sent_specs(settings: Settings, find: Callable[[str], Path]) -> ToolSpecs:
     for specs in found.values() if servers else ():
         listed = "\n".join(f"{name}: {as_data(rules.about)}".rstrip(": ") for name, rules in servers.items())
         specs["tool_find"] = replace(specs["tool_find"], description=f"{specs['tool_find'].description}\n{listed}")
-    return found
+    return {language: specs | {spec.name: spec for spec in more} for language, specs in found.items()}
 
 
 def read_specs(find: Callable[[str], Path]) -> ToolSpecs:
     """What the model reads of each tool; ConfigError names all files that are broken."""
     specs: dict[Script, dict[str, ToolSpec]] = {language: {} for language in SCRIPTS}
     problems: list[str] = []
-    taken = {arguments.tool: arguments for arguments in ToolArguments.__subclasses__()}
+    ours = (
+        each for each in ToolArguments.__subclasses__() if each.__module__.startswith("bot.")
+    )  # plugins have others
+    taken = {arguments.tool: arguments for arguments in ours}
     shipped = {path.stem: path for path in resource_dir("prompts/tools").glob("*.json") if "." not in path.stem}
     order = sorted(shipped, key=lambda name: (TOOLS.index(name) if name in TOOLS else len(TOOLS), name))
     for name, language in product(order, SCRIPTS):
