@@ -155,6 +155,12 @@ async def test_only_an_owner_decides(nuan: World, command: str) -> None:
     assert nuan.peek.chats.count(access=Other("")) == 0
 
 
+async def test_an_owner_is_not_denied(nuan: World) -> None:
+    await nuan.say(".ai deny console:local")
+    assert nuan.replies == ["主人不用同意，也不能拒绝"]
+    assert nuan.peek.people.count(access="denied") == 0
+
+
 async def test_a_code_is_shown_to_its_stranger_and_the_owner_only(nuan: World) -> None:
     codes = [await asked(nuan, who) for who in ("甲", "乙")]
     for who in ("丙", "丁", "甲", "乙"):

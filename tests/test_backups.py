@@ -309,3 +309,18 @@ async def test_what_was_cleared_or_set_aside_since_stays_so(new_world: NewWorld)
     assert look(world.folder, sql) == marked
     assert look(world.folder, "SELECT cleared_upto FROM chat") == cleared
     await world.open()
+
+
+async def test_what_waited_to_be_sent_when_the_copy_was_made_is_not_sent_again(new_world: NewWorld) -> None:
+    world = await new_world()
+    world.talk.broken = True
+    await world.say("在吗")
+    assert (await nuan_in_thread(world, "backup")).code == 0
+    world.talk.broken = False
+    await world.wait(200)
+    assert len(world.replies) == 1
+    await world.close()
+    assert (await nuan_in_thread(world, "restore", copies(world.folder)[0].name)).code == 0
+    await world.open()
+    await world.wait(4000)
+    assert len(world.replies) == 1

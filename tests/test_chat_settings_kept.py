@@ -41,6 +41,8 @@ async def test_an_operator_sees_and_takes_back_what_does_not_fit_any_more(tmp_pa
     )
     place = source.read()
     assert place.settings.model.max_output_tokens == 800
+    beside = ConfigSource(tmp_path / "nuan.toml", filed.folder, {"NUAN_MODEL__MAX_OUTPUT_TOKENS": "700"}).read()
+    assert beside.settings.model.max_output_tokens == 800, "what was said in a chat goes before the environment"
     shown = {one.key: one for one in settings_shown(place.settings, source.file, {}, settings_in(data / DATABASE))}
     assert (shown["model.max_output_tokens"].origin, shown["model.max_output_tokens"].name) == ("chat", "小王")
     everything = json.loads((await nuan_in_thread(filed, "unset", "--all", "--json")).out)

@@ -117,6 +117,8 @@ TALK_EN = ("work has been crazy, my boss piles it on", "might go hiking on satur
         (TALK_EN, "小王 talked about Jessica", False),
         (TALK_EN, "小王 said she lives in a castle and owes money", False),
         (TALK_EN, "小王 talked about 300 dollars", False),
+        (TALK_EN, "小王 complained about crazy work, a boss and Jessica", False),
+        (TALK, "小王抱怨了工作，老板加了30次任务，压力大", False),
         (TALK, "小王聊了欠下的5万元", False),
         (TALK, "小王聊了和Jessica的约会", False),
         (TALK, "小王对花生过敏", False),

@@ -73,6 +73,7 @@ async def test_it_comes_as_well_where_no_time_zone_is_configured(new_world: NewW
         "今天上班好累，老板又临时加了需求",
         "帮我写一句给同事的生日祝福",
         "what is the capital of France?",
+        "家里书架歪了，木工师傅电话多少钱一次上门维修合适",
     ],
 )
 async def test_a_message_that_is_about_none_of_it_brings_nothing(new_world: NewWorld, text: str) -> None:

@@ -57,3 +57,12 @@ async def test_a_talk_of_two_lines_leaves_something_for_the_next(world: World) -
     await world.wait(1)
     await world.say("下午有什么安排吗")
     assert "快递明天到" in world.turns[-1][1].content
+
+
+async def test_what_one_character_names_is_asked_about_before_it_is_forgotten(world: World) -> None:
+    await world.say("小暖，记住我的猫叫小白", group="饭团")
+    await world.say("忘记关于猫的记忆")
+    assert world.replies[-1].startswith("是要忘掉这一条吗")
+    assert world.peek.memories.count(disabled_at=None) == 1
+    await world.say("是")
+    assert world.peek.memories.count(disabled_at=None) == 0

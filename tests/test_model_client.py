@@ -169,7 +169,7 @@ async def test_an_http_status_tells_whether_another_try_may_help(
 async def test_a_wrong_key_is_refused_and_never_shown() -> None:
     error = await fault_of(Reply(), stream=True, key="wrong-key-that-the-server-echoes")
     assert error.fault == "refused"
-    assert "wrong-key" not in str(error) + error.detail
+    assert "wrong-key" not in str(error) + error.detail + error.said
     assert error.__cause__ is None
     assert error.__suppress_context__
     assert len(error.detail) <= 300

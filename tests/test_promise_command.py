@@ -85,3 +85,4 @@ async def test_what_was_promised_in_private_no_group_hears_of(world: World) -> N
     group = Audience(2, "group", (1, 2))
     assert [each.text for each in await world.store.commitments.open(group, 9)] == ["我明天把蛋糕带给大家"]
     assert await world.store.commitments.open(Audience(2, "group", (2,)), 9) == ()
+    assert not await world.store.commitments.settle(2, 2, "done", world.clock.now())

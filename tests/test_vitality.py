@@ -125,6 +125,7 @@ def test_what_lasts_neither_fades_nor_wears_out_till_something_takes_its_place()
     assert vitality(died, NOW) == 1.0, "words of a moment are no reason either"
     assert vitality(replace(died, faded=0.1), NOW) == 0.1, "its owner's wish is one"
     assert worn_out((died, memory("anniversary", days=900)), NOW) == ()
+    assert worn_out((replace(died, faded=0.01),), NOW) == (), "of which nothing is lost"
     former = replace(died, former_at=NOW - 30 * DAY_MS)
     assert worn_out((former,), NOW) == (former,)
 

@@ -283,6 +283,7 @@ async def test_settings_show_the_place_of_each_value_and_no_secret(
     assert "not set" in rows["discord.token"]
     assert "<td>default</td>" in rows["web.host"]
     assert "canary" not in text
+    assert "canary-1" not in str(page.shown)
 
 
 async def test_the_persona_is_there_to_be_read(world: World) -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.test_recall_kinds import recalls, result
 from tests.world import World
 
 HOUR = 3_600
@@ -51,3 +52,14 @@ async def test_an_unknown_zone_gets_the_nearest_name_and_changes_nothing(world: 
         "不认识“火星”，写城市（上海、台北、London）或时区（Asia/Tokyo）",
         "你没有设过时区，按这里的 Asia/Shanghai 算，\n现在 2026-06-12 09:00",
     ]
+
+
+async def test_in_a_group_yesterday_is_that_of_the_installation_whoever_asks(world: World) -> None:
+    await world.say(".ai tz Pacific/Honolulu", "阿明")
+    await world.wait(11 * HOUR)
+    await world.say("小暖，我去看了牙医", "阿明", "饭团")
+    await world.wait(13 * HOUR)
+    await world.say("/new", "阿明", "饭团")
+    recalls(world, "昨天我做了什么")
+    await world.say("小暖，昨天我做了什么", "阿明", "饭团")
+    assert "看了牙医" in result(world)

@@ -367,7 +367,6 @@ def _connect(
         http_client=openai.DefaultAsyncHttpx2Client(
             timeout=timeout,
             base_url=base_url,
-            trust_env=not local,
             verify=_certificates(not local),
             proxy=proxy or None,
             transport=None if is_proxied(base_url, proxy) else _Direct(_certificates(not local)),

@@ -408,7 +408,6 @@ class PersonalData(Repository):
         if not person:
             raise LookupError(f"no person {person_id!r}")
         accounts = "SELECT platform || ':' || external_id FROM account WHERE person_id = ? ORDER BY 1"
-        told = "hidden NOT IN ('deleted', 'forgotten')"
         return PersonalRecords(
             {**person[0], "accounts": [account for (account,) in tx.all(accounts, person_id)]},
             records(
@@ -422,13 +421,12 @@ class PersonalData(Repository):
             ),
             records(
                 f"at, {CHAT_OF.format('event')}, text",
-                f"event WHERE person_id = ? AND kind = 'message' AND text <> '' AND off_record = 0 AND {told} ORDER BY id",
+                "event WHERE person_id = ? AND kind = 'message' AND text <> '' AND off_record = 0 ORDER BY id",
             ),
             records(
                 f"at, {CHAT_OF.format('event')}, attachment.kind AS kind, attachment.name AS name, mime, size, "
                 "attachment.text AS text",
-                f"attachment JOIN event ON event.id = event_id WHERE person_id = ? AND {told} "
-                "ORDER BY event.id, position",
+                "attachment JOIN event ON event.id = event_id WHERE person_id = ? ORDER BY event.id, position",
             ),
             records(
                 f"at, {CHAT_OF.format('turn')}, sign",
