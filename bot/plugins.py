@@ -3,24 +3,28 @@ commands and scenes carried out, with a time and a number of calls, over values 
 
 import asyncio
 import importlib.util
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+import tomllib
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.metadata import entry_points
 from inspect import iscoroutinefunction
 from json import dumps
 from pathlib import Path
+from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
 from bot.commands.command import Command, Invocation
 from bot.commands.registry import COMMANDS
+from bot.config.settings import Settings
+from bot.core.errors import PlatformError
 from bot.core.events import ArgumentShape, CommandSpec, Place
 from bot.core.files import resource_dir
 from bot.core.models import ToolSpec
 from bot.core.people import SCRIPTS, Audience
-from bot.core.plugins import PLUGIN_API, Plugin, PluginCall, PluginCommand, PluginTool
-from bot.core.ports import Clock, Log
+from bot.core.plugins import PLUGIN_API, Plugin, PluginAdapter, PluginCall, PluginCommand, PluginTool
+from bot.core.ports import Adapter, Clock, Log
 from bot.core.tools import Tool, ToolAnswer, ToolContext, ToolRefused, read_arguments
 from bot.pipeline.configuration import Current
 from bot.prompt.persona import PURPOSE_CHARS, Skill
@@ -36,6 +40,12 @@ GROUP = "nuan.plugins"
 FOLDER, ATTRIBUTE = "plugins", "plugin"
 """The folder of the data folder whose files are plugins, and what each of them calls its own."""
 
+KINDS = ("tools", "commands", "skills", "scenes", "adapters")
+"""What a plugin brings."""
+
+SECRET_OPTIONS = ("key", "token", "secret", "password")
+"""An option whose name has one of these is in no log."""
+
 SCHEMA_CHARS = 1_200
 """Of a tool's schema: every full request brings it."""
 
@@ -45,11 +55,15 @@ SPARE_S = 1.0
 
 @dataclass(frozen=True, slots=True)
 class FoundPlugin:
-    """A plugin by the name of its entry point or file; None with the `problem` for which it is left out."""
+    """A plugin by the name of its entry point or file; None with the `problem` for which it is left out.
+
+    `options` are what the operator wrote for it, None where they wrote nothing.
+    """
 
     name: str
     plugin: Plugin | None
     problem: str = ""
+    options: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,19 +103,32 @@ class Plugins:
             for each in plugin.commands
         )
 
+    @property
+    def platforms(self) -> tuple[tuple[FoundPlugin, PluginAdapter], ...]:
+        """The adapters that are to be used, each with its plugin."""
+        having = ((found, found.plugin) for found in self.found if found.options is not None)
+        return tuple((found, each) for found, plugin in having if plugin is not None for each in plugin.adapters)
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What must never be in a log."""
+        options = ((name.lower(), value) for found in self.found for name, value in (found.options or {}).items())
+        return tuple(
+            value for name, value in options if isinstance(value, str) and any(s in name for s in SECRET_OPTIONS)
+        )
+
     def tell(self, log: Log) -> None:
         """A line for each, for the operator."""
         for each in self.found:
             if each.plugin is None:
-                log.error("plugin_left_out", plugin=each.name, error=each.problem)
+                log.warning("plugin_left_out", plugin=each.name, error=each.problem)
             else:
                 log.info("plugin_loaded", plugin=each.name, **counts(each.plugin))
 
 
 def counts(plugin: Plugin) -> dict[str, int]:
     """How much it brings of each kind."""
-    kinds = {"tools": plugin.tools, "commands": plugin.commands, "skills": plugin.skills, "scenes": plugin.scenes}
-    return {name: len(kind) for name, kind in kinds.items() if kind}
+    return {kind: len(getattr(plugin, kind)) for kind in KINDS if getattr(plugin, kind)}
 
 
 @cache
@@ -113,11 +140,12 @@ def load_plugins(data: Path) -> Plugins:
         try:
             value = load()
             problem = problem_of(value, taken)
+            options = _options(data / FOLDER / f"{value.name}.toml") if isinstance(value, Plugin) else None
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever somebody else's code raises, nuan starts
-            value, problem = None, f"{type(error).__name__}: {error}"
+            value, options, problem = None, None, f"{type(error).__name__}: {error}"
         if isinstance(value, Plugin) and not problem:
             taken.update(_names(value))
-            found.append(FoundPlugin(name, value))
+            found.append(FoundPlugin(name, value, options=options))
         else:
             found.append(FoundPlugin(name, None, " ".join(problem.split())))
     return Plugins(tuple(found))
@@ -161,6 +189,10 @@ def _sources(folder: Path) -> Iterator[tuple[str, Callable[[], object]]]:
             yield path.stem, partial(_in_file, path)
 
 
+def _options(path: Path) -> Mapping[str, Any] | None:
+    return tomllib.loads(path.read_text("utf-8")) if path.is_file() else None
+
+
 def _in_file(path: Path) -> object:
     """What a file calls its plugin."""
     spec = importlib.util.spec_from_file_location(f"nuan_plugin_{path.stem}", path)
@@ -177,12 +209,13 @@ def _taken() -> Iterator[str]:
         yield f"tool {path.name.partition('.')[0]}"
     for each in COMMANDS:
         yield from (f"command {name}" for name in (each.name, *each.aliases))
+    yield from (f"adapter {name}" for name in (*Settings().platforms, "console", "web"))
 
 
 def _names(plugin: Plugin) -> Iterator[str]:
     yield f"plugin {plugin.name}"
-    for kind, parts in (("tool", plugin.tools), ("command", plugin.commands), ("skill", plugin.skills)):
-        yield from (f"{kind} {each.name}" for each in parts)
+    for kind in (each for each in KINDS if each != "scenes"):
+        yield from (f"{kind.removesuffix('s')} {each.name}" for each in getattr(plugin, kind))
 
 
 def _shape(command: PluginCommand) -> ArgumentShape:
@@ -293,7 +326,32 @@ class PluginRunner:
         self, plugin: Plugin, audience: Audience, person_id: int, script: str, words: tuple[str, ...] = ()
     ) -> PluginCall:
         values = _Values(self._store, plugin.name, audience.chat_id, person_id)
-        return PluginCall(audience, person_id, script, self._clock.now(), values, words)
+        options = next(each.options for each in self._plugins.found if each.plugin is plugin) or {}
+        return PluginCall(audience, person_id, script, self._clock.now(), values, options, words)
+
+
+def make_plugin_adapter(
+    found: FoundPlugin, adapter: PluginAdapter, menu: tuple[CommandSpec, ...], clock: Clock, log: Log
+) -> Adapter:
+    """The adapter of a plugin; PlatformError says why there is none."""
+    try:
+        made = adapter.make(found.options or {}, menu, clock, log)
+        if made.platform != adapter.name or not isinstance(made.resends, bool):
+            raise TypeError(f"its platform must be {adapter.name}, and resends must be set")
+        if not (iscoroutinefunction(made.run) and iscoroutinefunction(made.send)):
+            raise TypeError("run and send must be async")
+    except (Exception, SystemExit) as error:
+        raise PlatformError(f"{type(error).__name__}: {error}", final=True) from error
+    return made
+
+
+def plugin_adapters(plugins: Plugins, menu: tuple[CommandSpec, ...], clock: Clock, log: Log) -> Iterator[Adapter]:
+    """Their adapters; one that cannot be made is left out, and told in the log."""
+    for found, each in plugins.platforms:
+        try:
+            yield make_plugin_adapter(found, each, menu, clock, log)
+        except PlatformError as error:
+            log.warning("plugin_left_out", plugin=found.name, adapter=each.name, error=str(error))
 
 
 def scenes(plugins: Plugins, log: Log) -> Iterable[PluginScene]:

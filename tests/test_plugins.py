@@ -1,17 +1,20 @@
 """Plugins: the shipped example in an environment of its own; files of the data folder; broken, slow and greedy ones."""
 
+import os
 import shutil
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Mapping
 from pathlib import Path
 
-from bot.cli.doctor import plugin_findings
+from bot.cli.doctor import _platforms, plugin_findings
 from bot.config.settings import Settings
+from bot.core.clock import SystemClock
 from bot.core.files import PromptFiles
 from bot.core.plugins import Plugin
 from bot.pipeline.tools.registry import sent_specs
-from bot.plugins import FoundPlugin, Plugins, load_plugins
+from bot.plugins import FoundPlugin, Plugins, load_plugins, plugin_adapters
 from bot.text.length import estimate_tokens, tools_tokens
 from tests.erasing import forget
 from tests.outside import results, steps
@@ -23,7 +26,7 @@ EXAMPLE_LINES = 40
 
 HEAD = """
 import asyncio, sys
-from bot.core.plugins import Plugin, PluginCall, PluginCommand, PluginSkill, PluginTool
+from bot.core.plugins import Plugin, PluginAdapter, PluginCall, PluginCommand, PluginSkill, PluginTool
 from bot.core.tools import ToolArguments
 class Nothing(ToolArguments):
     pass
@@ -57,16 +60,18 @@ async def living(folder: Path, plugins: Plugins) -> World:
     return await world.open()
 
 
-def run(python: Path, data: Path, *words: str, said: str = "") -> str:
+def run(python: Path, data: Path, *words: str, said: str = "", env: Mapping[str, str] | None = None) -> str:
     """What a command prints in that environment."""
+    command = [str(python), "-m", "bot", *words, "--data", str(data)]
     done = subprocess.run(
-        [python, "-m", "bot", *words, "--data", data],
-        input=said,
+        command,
         check=False,
         capture_output=True,
         text=True,
+        input=said,
+        env={**os.environ, **(env or {})},
         cwd=ROOT,
-        timeout=120,
+        timeout=60,
     )
     return done.stdout + done.stderr
 
@@ -265,3 +270,66 @@ def test_without_a_plugin_nothing_is_found_and_the_prefix_is_as_it_was(tmp_path:
     for language, specs in having.items():
         assert list(specs)[: len(without[language])] == list(without[language])
         assert tools_tokens(tuple(specs.values())) - tools_tokens(tuple(without[language].values())) < 120
+
+
+POST = """
+from bot.core.events import Incoming, Place, Sender
+
+class Post:
+    platform, resends = "post", False
+    def __init__(self, options, menu, clock, log):
+        self.options, self.menu, self.log, self.sent = options, menu, log, 0
+        self.done = asyncio.Event()
+    async def run(self, sink):
+        self.log.info("post_begins", told=self.options["token"], menu=len(self.menu))
+        for number, text in enumerate(self.options["lines"]):
+            place, sender = Place("post", "box", "dm"), Sender("post", "me", "Max")
+            await sink.accept(Incoming(place, sender, "message", text, delivery_key=str(number)))
+        await self.done.wait()
+    async def send(self, outgoing):
+        with open(self.options["out"], "a") as file:
+            file.write(outgoing.text + chr(10))
+        self.sent += 1
+        if self.sent == len(self.options["lines"]):
+            self.done.set()
+        return (str(self.sent),)
+
+async def told(call):
+    return call.options["answer"]
+
+plugin = Plugin('post', commands=(PluginCommand('told', 'x', told),), adapters=(PluginAdapter('post', Post),))
+"""
+
+
+def test_a_platform_of_a_plugin_is_talked_on_and_its_secrets_are_in_no_log(tmp_path: Path) -> None:
+    written(tmp_path, post=POST)
+    out = tmp_path / "out"
+    options = f'token = "geheim-12345"\nanswer = "as you wrote"\nout = "{out}"\nlines = [".ai told"]\n'
+    (tmp_path / "plugins/post.toml").write_text(options, "utf-8")
+    said = run(Path(sys.executable), tmp_path, "run", env={"NUAN_BOT__OWNERS": '["post:me"]'})
+    assert "no platform is left" in said
+    assert out.read_text("utf-8") == "as you wrote\n"
+    log = (tmp_path / "logs/nuan.jsonl").read_text("utf-8")
+    assert "post_begins" in log
+    assert "geheim-12345" not in log + said
+
+
+async def test_an_adapter_needs_options_and_one_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    plugins = written(tmp_path, post=POST.replace('"post", False', '"other", False'))
+    assert plugins.platforms == ()
+    (tmp_path / "again/plugins").mkdir(parents=True)
+    (tmp_path / "again/plugins/post.toml").write_text("", "utf-8")
+    plugins = written(tmp_path / "again", post=POST.replace('"post", False', '"other", False'))
+    log = Lines()
+    assert list(plugin_adapters(plugins, (), SystemClock(), log)) == []
+    assert log.named("plugin_left_out") == [
+        {"plugin": "post", "adapter": "post", "error": "TypeError: its platform must be post, and resends must be set"}
+    ]
+    told = [each.line async for each in _platforms(Settings(), tmp_path / "again")]
+    assert told == ["✗ post: it is left out: TypeError: its platform must be post, and resends must be set"]
+    (tmp_path / "bad/plugins").mkdir(parents=True)
+    (tmp_path / "bad/plugins/post.toml").write_text("no toml", "utf-8")
+    (found,) = written(tmp_path / "bad", post=POST).found
+    assert found.problem.startswith("TOMLDecodeError")
+    (taken,) = written(tmp_path / "taken", web=POST.replace("PluginAdapter('post'", "PluginAdapter('web'")).found
+    assert taken.problem == "the name of its adapter web is taken"

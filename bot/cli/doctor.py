@@ -20,7 +20,7 @@ from bot.config.mcp import OutsideServer
 from bot.config.models import ModelSettings
 from bot.config.settings import Settings, keys
 from bot.core.clock import DAY_MS, SystemClock
-from bot.core.errors import FolderLockedError, ModelError, OverBudget, StoreError
+from bot.core.errors import FolderLockedError, ModelError, OverBudget, PlatformError, StoreError
 from bot.core.inspection import CheckResult, failed, passed, warned
 from bot.core.models import Completion, Message, ModelRequest, Prompt, Usage
 from bot.core.ports import Checks
@@ -38,7 +38,7 @@ from bot.pipeline.endpoints import (
     make_embedding,
 )
 from bot.pipeline.tools.registry import read_spec
-from bot.plugins import counts, load_plugins, spec_of
+from bot.plugins import counts, load_plugins, make_plugin_adapter, spec_of
 from bot.store.backups import DUMP, folder_of
 from bot.store.engine import postgres_part
 from bot.store.ledger import NO_CHAT, Reservation, Settlement
@@ -271,7 +271,7 @@ async def examine(place: Installation, *, call: bool = True) -> tuple[CheckResul
     store = await store_findings(place.data, now, place.url)
     if call and settings.model.base_url and all(finding.good for finding in (*found, *store)):
         found += await call_findings(place)
-    found += [each async for each in _platforms(settings)]
+    found += [each async for each in _platforms(settings, place.data)]
     found += await embedding_findings(settings, place.data, place.url)
     found += await outside_findings(settings, place.data, place.url)
     found += plugin_findings(place.data)
@@ -283,7 +283,7 @@ async def connections(place: Installation) -> tuple[CheckResult, ...]:
     found = await _models(place)
     if place.settings.model.base_url and all(finding.good for finding in found):
         found += await call_findings(place)
-    return (*found, *[each async for each in _platforms(place.settings)])
+    return (*found, *[each async for each in _platforms(place.settings, place.data)])
 
 
 async def _models(place: Installation) -> tuple[CheckResult, ...]:
@@ -443,7 +443,7 @@ async def _embedding_server_findings(settings: Settings, embedder: OpenAIEmbedde
     return found
 
 
-async def _platforms(settings: Settings) -> AsyncIterator[CheckResult]:
+async def _platforms(settings: Settings, data: Path) -> AsyncIterator[CheckResult]:
     """What each platform that is configured says of its token and its rights."""
     for name, platform in settings.platforms.items():
         if platform.configured:
@@ -454,7 +454,15 @@ async def _platforms(settings: Settings) -> AsyncIterator[CheckResult]:
                 continue
             for found in await adapter.check() if isinstance(adapter, Checks) else ():
                 yield found
-    if not any(platform.configured for platform in settings.platforms.values()):
+    for plugin, each in (plugins := load_plugins(data)).platforms:
+        try:
+            adapter = make_plugin_adapter(plugin, each, (), SystemClock(), NullLog())
+        except PlatformError as error:
+            yield failed(each.name, f"it is left out: {error}")
+            continue
+        for found in await adapter.check() if isinstance(adapter, Checks) else ():
+            yield found
+    if not (plugins.platforms or any(platform.configured for platform in settings.platforms.values())):
         yield passed("platforms", "no token is set: only `nuan chat` works")
 
 

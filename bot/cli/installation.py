@@ -58,7 +58,7 @@ from bot.pipeline.endpoints import make_pool, price_problems, vision_rate, with_
 from bot.pipeline.recall import rank_nothing
 from bot.pipeline.texts import Texts, read_instructions
 from bot.pipeline.tools.registry import read_specs, sent_specs
-from bot.plugins import load_plugins
+from bot.plugins import load_plugins, plugin_adapters
 from bot.prompt.persona import Persona, Skill, ToolSpecs, persona_folders, read_bootstraps, read_skills
 from bot.prompt.templates import read_templates
 from bot.store.settings import settings_in
@@ -380,7 +380,8 @@ def library_missing(name: str) -> str:
 
 def make_adapters(place: Installation, clock: Clock, log: Log) -> tuple[Adapter, ...]:
     """The adapters of all platforms that are configured; ConfigError names every library that is not installed."""
-    commands = (*command_specs(make_words(place).messages), *load_plugins(place.data).menu)
+    plugins = load_plugins(place.data)
+    commands = (*command_specs(make_words(place).messages), *plugins.menu)
     adapters: list[Adapter] = []
     problems: list[str] = []
     for name, platform in place.settings.platforms.items():
@@ -391,7 +392,7 @@ def make_adapters(place: Installation, clock: Clock, log: Log) -> tuple[Adapter,
                 problems.append(f"{name}.{platform.starts_with}: set, but {library_missing(name)}")
     if problems:
         raise ConfigError(tuple(problems))
-    return tuple(adapters)
+    return (*adapters, *plugin_adapters(plugins, commands, clock, log))
 
 
 def secrets(settings: Settings) -> dict[str, str]:

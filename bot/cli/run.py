@@ -42,6 +42,7 @@ from bot.ops.logs import Logs
 from bot.ops.metrics import MetricsPages, make_metrics, serve_pages
 from bot.pipeline.configuration import Configuration
 from bot.pipeline.endpoints import make_pool
+from bot.plugins import load_plugins
 from bot.store.store import Store, open_store
 from bot.text.catalogue import catalogue
 from bot.text.dates import local
@@ -148,7 +149,8 @@ async def run(source: ConfigSource, place: Installation, *, alone: bool = False)
     """
     settings = place.settings
     platforms = settings.platforms
-    if not (alone or settings.web.on or any(platform.configured for platform in platforms.values())):
+    configured = any(platform.configured for platform in platforms.values()) or load_plugins(place.data).platforms
+    if not (alone or settings.web.on or configured):
         wanted = ", ".join(f"{name}.{platform.starts_with}" for name, platform in platforms.items())
         raise ConfigError((f"{wanted}: none is set; `nuan init` asks for them, `nuan chat` talks without",))
     clock, stopped = SystemClock(), asyncio.Event()
@@ -196,11 +198,12 @@ def _make_app(
 ) -> App:
     """The bot, which can be reloaded; `taken` is told other settings before it works by them."""
     parts = make_dependencies(place, store, make_pool(place.settings, place.prompts.path), logs.log, clock)
+    logs.hide(parts.plugins.secrets)
     parts.plugins.tell(logs.log)
     app = App(replace(parts, reload=reloader.command, apply=reloader.apply, scrub=logs.scrub))
 
     def take(settings: Settings) -> None:
-        logs.hide(configured_secrets(settings))
+        logs.hide([*configured_secrets(settings), *parts.plugins.secrets])
         if taken is not None:
             taken(settings)
 

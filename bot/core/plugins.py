@@ -1,14 +1,15 @@
 """A plugin as plain values: what a package of somebody else (entry-point group `nuan.plugins`), or a file in the folder
 plugins of the data folder, adds to nuan. `docs/plugins.md` tells how one is written."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Protocol
 
 from pydantic import ConfigDict, Field, StringConstraints
 
-from bot.core.events import Place
+from bot.core.events import CommandSpec, Place
 from bot.core.people import Audience
+from bot.core.ports import Adapter, Clock, Log
 from bot.core.tools import ToolArguments
 
 PLUGIN_API = 1
@@ -37,13 +38,17 @@ class PluginValues(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PluginCall:
-    """On whose behalf a tool or a command runs, and who can read what it answers; `words` follow a command's name."""
+    """On whose behalf a tool or a command runs, and who can read what it answers; `words` follow a command's name.
+
+    `options` are what the operator wrote for the plugin, into NAME.toml in the folder plugins of the data folder.
+    """
 
     audience: Audience
     person_id: int
     script: str
     now: int
     values: PluginValues
+    options: Mapping[str, Any]
     words: tuple[str, ...] = ()
 
 
@@ -96,6 +101,17 @@ class PluginSkill:
 
 
 @dataclass(frozen=True, slots=True)
+class PluginAdapter:
+    """A platform of this name: `make` gets the plugin's options, the commands for a menu, the clock and the log, and
+    returns what `docs/adapter.md` says an adapter is. It is made only where the operator wrote options."""
+
+    __pydantic_config__: ClassVar = _CHECKED
+
+    name: Name
+    make: Callable[[Mapping[str, Any], tuple[CommandSpec, ...], Clock, Log], Adapter]
+
+
+@dataclass(frozen=True, slots=True)
 class Plugin:
     """What one plugin adds. `scenes` are asked at each message and must answer at once: a short text about its place,
     or None."""
@@ -107,4 +123,5 @@ class Plugin:
     commands: tuple[PluginCommand, ...] = ()
     skills: tuple[PluginSkill, ...] = ()
     scenes: tuple[Callable[[Place], str | None], ...] = ()
+    adapters: tuple[PluginAdapter, ...] = ()
     api: int = PLUGIN_API

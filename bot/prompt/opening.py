@@ -216,7 +216,8 @@ def _matters(facts: OpeningFacts, days: DayFormatter) -> list[tuple[OpeningSecti
 
 
 def _head(facts: OpeningFacts, words: CatalogueText) -> list[str]:
-    platform = words(f"platform_{facts.chat.platform}")
+    platform = words(label := f"platform_{facts.chat.platform}")
+    platform = facts.chat.platform if platform == label else platform  # one that a plugin brings has no text
     key = "place_dm" if facts.chat.kind == "dm" else "place_group"
     lines = [words(key, platform=platform, title=_quoted(facts.chat.title), zone=facts.zone)]
     if facts.owner:
