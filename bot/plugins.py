@@ -3,6 +3,7 @@ commands and scenes carried out, with a time and a number of calls, over values 
 
 import asyncio
 import importlib.util
+import sys
 import tomllib
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -199,6 +200,7 @@ def _in_file(path: Path) -> object:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # where annotations that are read late are looked up
     spec.loader.exec_module(module)
     return getattr(module, ATTRIBUTE)
 

@@ -199,6 +199,26 @@ def test_a_broken_plugin_is_left_out_and_named_and_the_others_are_there(tmp_path
     assert len(log.named("plugin_loaded")) == 1
 
 
+LATE = """from __future__ import annotations
+from typing import Literal
+from bot.core.plugins import Plugin, PluginCall, PluginTool
+from bot.core.tools import ToolArguments
+class Side(ToolArguments):
+    side: Literal["heads", "tails"]
+async def flip(call: PluginCall, wanted: Side) -> str:
+    return wanted.side
+plugin = Plugin("coin", (PluginTool("flip", "x", Side, flip),))
+"""
+
+
+def test_a_file_may_leave_its_annotations_for_later(tmp_path: Path) -> None:
+    (tmp_path / "plugins").mkdir()
+    (tmp_path / "plugins/coin.py").write_text(LATE, "utf-8")
+    plugins = load_plugins(tmp_path)
+    assert [each.problem for each in plugins.found] == [""]
+    assert '"enum":["heads","tails"]' in plugins.specs[0].parameters
+
+
 GREEDY = """
 async def hangs(call, wanted=None):
     while True:
