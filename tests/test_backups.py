@@ -324,3 +324,16 @@ async def test_what_waited_to_be_sent_when_the_copy_was_made_is_not_sent_again(n
     await world.open()
     await world.wait(4000)
     assert len(world.replies) == 1
+
+
+async def test_what_was_kept_of_a_deleted_message_stays_gone_with_the_present_file_damaged(new_world: NewWorld) -> None:
+    world = await new_world()
+    await world.say("记住我的门禁码是4711", external_id="m1")
+    await world.say("记住我怕狗")
+    assert (await nuan_in_thread(world, "backup")).code == 0
+    await happens(world, "delete", "m1")
+    await world.close()
+    (world.folder / DATABASE).write_bytes(b"not a database" * 1000)
+    assert (await nuan_in_thread(world, "restore", copies(world.folder)[0].name)).code == 0
+    await world.open()
+    assert [text for (text,) in look(world.folder, TEXTS)] == ["我怕狗"]

@@ -201,6 +201,7 @@ def test_the_log_keeps_nothing_of_them_and_goes_on(tmp_path: Path) -> None:
         logs.log.info("turn", chat=1, person=7, text=f"{CANARY}{number}")
         logs.log.info("turn", chat=2, person=8, text=f"{CANARY} said too", turn=number)
         logs.log.info("turn", chat=3, person=8, text="other")
+        logs.log.info("seen", chat=3, person=7)
         logs.log.info("seen", channel="t-12345")
         logs.log.info("seen", channel="t-123456")
     erased = ErasedPerson(7, frozenset({1}), frozenset({1, 2}), frozenset({"t-12345"}), frozenset({NAME}), {})

@@ -245,6 +245,14 @@ def test_hybrid_orders_by_the_places_in_both_lists() -> None:
     assert (figures["sparse"], figures["dense"], figures["cosine"]) == (2.0, 1.0, 0.9)
 
 
+def test_what_is_former_comes_by_likeness_no_more_than_by_words() -> None:
+    was, now = memory(1, "我住在苏州平江路"), memory(2, "我住在杭州滨江")
+    was = replace(was, memory=replace(was.memory, former_at=NOW) if was.memory else None)
+    for question in ("我住在哪里", "老家的巷子"):
+        trace = ranked(question, was, now, mode="hybrid", likeness=alike(was, now))
+        assert ids(trace) == [2], question
+
+
 def test_vectors_that_know_no_meaning_help_words_and_do_not_outvote_them() -> None:
     many = [memory(number, f"花生{number}号", days=number) for number in range(1, 9)]
     other = memory(99, "坚果不能碰")
