@@ -262,3 +262,9 @@ async def test_all_of_it_in_a_sentence_is_talk(world: World, told: str) -> None:
     await world.say("记住我的车停在B2层")
     await world.say(told)
     assert world.replies[-1] == TALK
+
+
+@pytest.mark.parametrize("wish", ["/remember 好的", "记住以下内容：\n好的"])
+async def test_what_says_nothing_is_not_kept_but_asked_about(world: World, wish: str) -> None:
+    await world.say(wish)
+    assert (world.replies, kept(world)) == (["“好的”里没有要记的内容哦。要记什么？直接说就好"], [])

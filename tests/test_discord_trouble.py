@@ -107,6 +107,19 @@ async def test_both_parts_of_an_answer_only_one_may_see_arrive_though_discord_fa
     assert town.server.texts(town.hall) == []
 
 
+async def test_a_further_part_that_may_have_arrived_is_not_sent_again(town: Town) -> None:
+    scene = adapter_for(town.server, commands=COMMANDS)
+    async with running(town.server, scene):
+        town.server.people.slash(town.hall, town.lin, "ai ctx")
+        await scene.sink.until(lambda: len(scene.sink.stored) == 1)
+        via = scene.sink.stored[0].via
+        await scene.adapter.send(replace(outgoing(town.hall, "one", 1), via=via, only_for=str(town.lin.id)))
+        town.server.misbehave("reset_after", times=9, path=r"/webhooks/.*")
+        with pytest.raises(SendError) as error:
+            await scene.adapter.send(replace(outgoing(town.hall, "two", 2), via=via, only_for=str(town.lin.id)))
+    assert error.value.fate == "unknown"
+
+
 async def test_an_answer_is_not_held_up_by_a_slash_command_that_a_lost_connection_cut_off(town: Town) -> None:
     scene = adapter_for(town.server, commands=COMMANDS)
     async with running(town.server, scene):
