@@ -14,7 +14,6 @@ from bot.model.pool import ModelPool
 from bot.store.store import open_store
 from tests.blank import lay, unsynced
 from tests.fakes.model import ScriptedModel
-from tests.inline import inline
 from tests.world import Talk, World
 
 TOML = """\
@@ -78,8 +77,7 @@ class Filed(World):
             source, place, (*RESTART_LOG_KEYS, *RESTART_PLATFORM_KEYS), lambda settings, _: self._hire(settings)
         )
         lay(self.folder)
-        with inline():
-            self.store = await open_store(self.folder, frozenset(self.settings.bot.owners), self.settings.allow_list)
+        self.store = await open_store(self.folder, frozenset(self.settings.bot.owners), self.settings.allow_list)
         unsynced(self.store)
         parts = make_dependencies(place, self.store, self._make_pool(), self.log, self.clock)
         self.parts = replace(parts, reload=self.reloader.command, apply=self.reloader.apply)

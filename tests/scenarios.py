@@ -208,7 +208,6 @@ async def fingerprint(scenario: Scenario, folder: Path) -> str:
     """
     settings = Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, "session": {"log_tokens": 900}})
     world = World(folder, settings)
-    world.threads = True
     await world.open()
     world.model.script, world.model.digests = clever, True
     try:

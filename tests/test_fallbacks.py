@@ -254,9 +254,9 @@ async def test_while_all_rest_nobody_is_asked_and_one_polite_line_is_all_of_an_o
     first, second = Named("first", DOWN), Named("second", FAULTS["5xx"])
     async with with_models(tmp_path, first, second) as world:
         for _ in range(3):
-            await tell(world, "你好")
+            await tell(world, "小暖，你好", group="群")
         requests, before = len(first.requests) + len(second.requests), world.clock.now()
-        await world.say("在吗")
+        await world.say("小暖，在吗", group="群")
         assert len(first.requests) + len(second.requests) == requests
         assert (len(world.replies), world.clock.now(), left(world)) == (1, before, 0)
         assert "连不上模型" in world.replies[-1]

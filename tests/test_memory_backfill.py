@@ -110,7 +110,7 @@ def test_vectors_that_hybrid_recall_lacks_are_counted_and_made(tmp_path: Path) -
     in_installation(tmp_path, fill)
     documents = look(tmp_path, "SELECT count(*) FROM doc")
     assert f"vectors: {documents[0][0]} to make" in nuan(tmp_path, "backfill", "--vectors", **hybrid).out
-    assert "vectors" not in nuan(tmp_path, "backfill").out
+    assert "vectors" not in nuan(tmp_path, "backfill", NUAN_MEMORY__MODE="v2").out
     assert nuan(tmp_path, "backfill", "--vectors", "--apply", **hybrid).out.endswith("vectors: ✓\n")
     assert look(tmp_path, "SELECT count(*) FROM vector") == documents
     assert len(copies(tmp_path)) == 1

@@ -104,14 +104,14 @@ async def test_looks_in_private(world: World) -> None:
         == f"{await ask(world, 'mem stats')}\n所有聊天：在用 1，归档 0，忘了等着删 0，一共 1"
     )
     assert await ask(world, "memory") == await ask(world, "mem")
-    assert (await ask(world, "calls recent 2")).count("\n") == 2
+    assert (await ask(world, "calls recent 2")).count("→") == 2
     tools = {tool.name for tool in world.model.requests[-1].prompt.tools}
     assert {line.split(" — ")[0] for line in (await ask(world, "tools")).splitlines()[1:]} == tools
     trace = (await ask(world, "trace")).splitlines()
-    assert trace[0] == "第 1 段，第 1 本记录，第 3 轮，2026-06-12 09:00"
+    assert trace[0] == "第 1 段对话的第 3 次回答，2026-06-12 09:00"
     assert "小王" in trace[1]
-    assert sum(line.startswith("调用 ") for line in trace) == 2
-    assert [line.split("，")[-1] for line in trace if line.startswith("记忆 memory_recall")] == ["#1"]
+    assert sum(line.startswith(("回答，", "用工具，")) for line in trace) == 2
+    assert [line for line in trace if line.startswith("用到记忆 ")] == ["用到记忆 memory_recall（27 个 token）"]
     assert "怕狗" not in "\n".join(trace)
     looked = (await ask(world, "introspect")).splitlines()
     assert looked[:2] == ["最近 7 天在这里：答了 3 次（自己开口 0 次），", "没答成 0 次，听了没接 0 句"]

@@ -96,5 +96,5 @@ async def test_a_message_that_tells_no_language_is_answered_as_its_writer_wrote_
 
 async def test_a_command_is_answered_in_the_characters_that_it_is_written_in(world: World) -> None:
     await world.say("今天天气真不错")
-    await world.say(".ai 預算")
-    assert world.replies[-1].startswith("沒有「預算」這個指令")
+    await world.say(".ai 預購")
+    assert world.replies[-1].startswith("沒有「預購」這個指令")

@@ -27,7 +27,6 @@ from tests.blank import lay, unsynced
 from tests.configured import configured
 from tests.fakes.clock import SimClock, let_others_run
 from tests.fakes.model import ScriptedModel
-from tests.inline import inline
 from tests.peek import Peek
 from tests.servers import URLS, read
 
@@ -180,8 +179,6 @@ class World(Seen):
         self.scrub: Callable[[ErasedPerson], int] | None = None
         self.said: dict[str, str | None] = {}
         self.plugins = Plugins()
-        self.threads = False
-        """Whether its store works in threads of its own, where the order in which they end is what is tested."""
         self.app: App
         self.store: Store
 
@@ -199,8 +196,7 @@ class World(Seen):
         allow = self.settings.allow_list
         url = URLS.get(self.folder, "")
         new = not url and lay(self.folder)
-        with inline(self.threads or bool(url)):
-            self.store = await open_store(self.folder, frozenset(self.settings.bot.owners), allow, url=url)
+        self.store = await open_store(self.folder, frozenset(self.settings.bot.owners), allow, url=url)
         unsynced(self.store)
         self.said = {} if new else {one.key: one.value for one in settings_in(self.folder / DATABASE, url)}
         current = configured(

@@ -147,7 +147,7 @@ async def spam(folder: Path, size: Size) -> Found:
 
 
 async def outage(folder: Path, size: Size) -> Found:
-    """D27: the model is down for nine minutes while people write every half minute, in chats of their own."""
+    """D27: the model is down for nine minutes while people write every half minute, in groups of their own."""
     from bot.config.settings import Settings
     from bot.core.errors import ModelError
     from tests.slow import SlowWorld
@@ -171,7 +171,7 @@ async def outage(folder: Path, size: Size) -> Found:
     late = 0
     for _ in range(18):
         for chat in range(size.units):
-            await world.app.ingest.accept(world.message("在吗", f"人{chat}"))
+            await world.app.ingest.accept(world.message("小暖，在吗", f"人{chat}", f"群{chat}"))
         await world.wait(10)
         late += len(typed)
         await world.wait(20)
@@ -179,7 +179,7 @@ async def outage(folder: Path, size: Size) -> Found:
     most = max(told.count(chat) for chat in set(told))
     world.model.script = lambda request: "好的"
     await world.wait(300)  # a model that failed is let rest
-    await world.app.ingest.accept(world.message("好了吗", "人0"))
+    await world.app.ingest.accept(world.message("小暖，好了吗", "人0", "群0"))
     await world.wait(5)
     await world.close()
     return Found(
