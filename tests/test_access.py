@@ -3,6 +3,7 @@
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
+from typing import cast
 
 import pytest
 from typer.testing import CliRunner
@@ -306,6 +307,9 @@ async def test_a_bot_on_the_list_is_answered_nowhere_in_private(enter: Enter) ->
     world = await enter(telegram={"allow": ["t-机器"]}, bot={"owners": ["telegram:t-机器"]})
     await world.say("小暖，你好", "机器", platform="telegram", is_bot=True)
     assert world.replies == []
+    ((bot, chat),) = world.rows("SELECT person_id, chat_id FROM member")
+    standing = await world.store.people.standing(cast("int", chat), cast("int", bot))
+    assert (standing.allowed, standing.owner) == (False, False)
 
 
 async def test_a_denial_outweighs_the_configurations_list(enter: Enter) -> None:

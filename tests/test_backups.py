@@ -337,3 +337,17 @@ async def test_what_was_kept_of_a_deleted_message_stays_gone_with_the_present_fi
     assert (await nuan_in_thread(world, "restore", copies(world.folder)[0].name)).code == 0
     await world.open()
     assert [text for (text,) in look(world.folder, TEXTS)] == ["我怕狗"]
+
+
+async def forget_a_note_of_it(store: Store) -> None:
+    """As when a line of a note that says it is forgotten: by its words, without a number."""
+    store.files.tombstones.add_tombstones([(0, "门禁码是4711")], 1)
+
+
+def test_what_was_forgotten_by_its_words_stays_so_with_the_present_file_damaged(tmp_path: Path) -> None:
+    in_installation(tmp_path, lambda store: keep(store, "门禁码是4711"))
+    assert nuan(tmp_path, "backup").code == 0
+    in_installation(tmp_path, forget_a_note_of_it)
+    (tmp_path / DATABASE).write_bytes(b"not a database" * 1000)
+    assert nuan(tmp_path, "restore", copies(tmp_path)[0].name).code == 0
+    assert look(tmp_path, TEXTS) == []

@@ -299,6 +299,15 @@ async def test_an_unlink_gives_nobody_a_rank_and_undoes_no_denial(nuan: World) -
     assert "配对码" in nuan.replies[-2] + nuan.replies[-1]
 
 
+async def test_an_unlink_takes_a_denial_from_neither_side(nuan: World) -> None:
+    await linked(nuan)
+    await nuan.say(f"/start {leave_owner_code(nuan.folder, nuan.clock.now())}", "阿明", platform="telegram")
+    ((person,),) = nuan.rows("SELECT person_id FROM account WHERE external_id = 't-阿明'")
+    await nuan.store.people.set_person(int(str(person)), "denied")  # as of before they were the owner
+    await nuan.say(".ai unlink", "阿明", platform="telegram")
+    assert nuan.peek.people.count(access="denied") == 2
+
+
 async def test_what_was_forgotten_stays_forgotten_after_a_link(nuan: World) -> None:
     await nuan.say("记住我怕狗", "阿明", platform="telegram")
     await nuan.say("忘记我怕狗", "阿明", platform="telegram")

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.config.settings import Settings
+from bot.core.archive import NoteRefused
 from bot.core.people import Audience
 from tests.conftest import NewWorld
 from tests.fakes.clock import let_others_run
@@ -201,6 +202,14 @@ async def test_no_path_leads_out_of_the_notes(world: World, path: str) -> None:
     assert await world.app._services.notes.read(dm(world), path) is None
     assert await world.app._services.notes.read(dm(world), "notes/x.md", -3, 0) is not None
     assert await world.app._services.notes.read(dm(world), "notes/x.md", 10**9, 10**9) is None
+
+
+@pytest.mark.parametrize("path", ["notes/../secret.md", "notes/./x.md", "notes//x.md"])
+async def test_a_path_with_steps_is_not_opened_whoever_asks(world: World, path: str) -> None:
+    put(world, "notes/x.md", HERB)
+    put(world, "secret.md", "canary")
+    with pytest.raises(NoteRefused):
+        world.store.files.notes.read(path, 100)
 
 
 async def test_a_folder_that_became_a_link_is_followed_no_more(
