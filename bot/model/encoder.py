@@ -6,6 +6,7 @@ import os
 import struct
 import subprocess
 import sys
+import weakref
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -34,6 +35,8 @@ class EncoderProcess:
         environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
         program, pipe = (sys.executable, "-P", str(Path(__file__))), subprocess.PIPE
         self._process = subprocess.Popen(program, stdin=pipe, stdout=pipe, stderr=pipe, env=environment)  # noqa: S603
+        self._ends = weakref.finalize(self, _end, self._process)
+        """Also when nobody holds it any more, or the program ends."""
 
     def wait(self) -> None:
         """Return when it is loaded; EncoderError says why it cannot be."""
@@ -58,11 +61,7 @@ class EncoderProcess:
 
     def end(self) -> None:
         """End it; nobody asks it any more."""
-        self._process.kill()
-        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
-            with suppress(OSError):  # what it was not asked any more
-                _pipe(pipe).close()
-        self._process.wait()
+        self._ends()
 
     def _read(self, size: int) -> bytes:
         found = _pipe(self._process.stdout).read(size)
@@ -70,6 +69,14 @@ class EncoderProcess:
             said = _pipe(self._process.stderr).read().decode("utf-8", "replace").split("\n")
             raise EncoderError(f"the encoder ended: {next((line for line in reversed(said) if line.strip()), '')}")
         return found
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        with suppress(OSError):  # what it was not asked any more
+            _pipe(pipe).close()
+    process.wait()
 
 
 def _pipe(of: IO[bytes] | None) -> IO[bytes]:
