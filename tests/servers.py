@@ -107,8 +107,10 @@ def server() -> Path:
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(mode=0o755)
             if os.geteuid() == 0 and place.name == "bin" and PACKAGE in place.parts:
-                # Nobody else may look into root's folders.
-                place = shutil.copytree(place.parent, folder / "programs") / place.name
+                # Nobody else may look into root's folders; the programs look for their libraries beside the package.
+                site, copied = place.parents[2], folder / "programs"
+                shutil.copytree(site / f"{PACKAGE}.libs", copied / f"{PACKAGE}.libs")
+                place = shutil.copytree(place.parent, copied / place.parent.relative_to(site)) / place.name
             _start(folder, place)
             os.open(folder / "users", os.O_WRONLY)  # for as long as this process lasts
             _fill(folder)
