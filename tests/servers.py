@@ -95,7 +95,7 @@ def _url(folder: Path, database: str) -> str:
 
 @cache
 def server() -> Path:
-    """The folder of the server that all processes of this run of tests share; skips where none can be started."""
+    """The folder of the server that all processes of this run of tests share; skips where none is, or starts."""
     place = programs()
     if place is None:
         pytest.skip(f"no PostgreSQL server: install one, or the package {PACKAGE}")
@@ -111,7 +111,11 @@ def server() -> Path:
                 site, copied = place.parents[2], folder / "programs"
                 shutil.copytree(site / f"{PACKAGE}.libs", copied / f"{PACKAGE}.libs")
                 place = shutil.copytree(place.parent, copied / place.parent.relative_to(site)) / place.name
-            _start(folder, place)
+            try:
+                _start(folder, place)
+            except (OSError, subprocess.CalledProcessError) as error:
+                shutil.rmtree(folder, ignore_errors=True)
+                pytest.skip(f"the PostgreSQL server of {place} does not start here: {error}")
             os.open(folder / "users", os.O_WRONLY)  # for as long as this process lasts
             _fill(folder)
     return folder
