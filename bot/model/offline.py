@@ -149,9 +149,9 @@ class PromptFacts:
     """A request as the offline model sees it; texts are unescaped.
 
     `said` is what the last speaker, called one of `names`, said at the end, `earlier` all other people's lines, oldest
-    first; `happened`, `known`, `talked` and `tasks` are the lines of the warm boot without what receipts ended since, `cancelled`
-    the reminders that they ended; `results` is None until a tool has answered `said`; `called` is how somebody alone with nuan is addressed, "" where
-    that is unknown; `answers` counts nuan's own lines, `answered` is what they say; `now` is the day, if it is told, the
+    first; `happened`, `known`, `talked` and `tasks` are the lines of the warm boot without what receipts ended since,
+    `cancelled` the reminders that they ended; `results` is None until a tool has answered `said`; `called` is how
+    somebody alone with nuan is addressed, "" where that is unknown; `answers` counts nuan's own lines, `answered` is what they say; `now` is the day, if it is told, the
     time and the weekday.
     """
 

@@ -183,7 +183,7 @@ def reminder_wish(text: str, names: tuple[str, ...] = ()) -> ReminderWish | None
 def hinted(text: str) -> bool:
     """Whether a message that is no plain request may be one: it has a word for it, and a time or that it must be."""
     folded = QUOTED.sub(" ", fold(text[:READ_CHARS]))
-    if not ABOUT.search(folded):
+    if not ABOUT.search(folded) or _TAKEN_BACK.search(folded):
         return False
     parts = parts_folded(folded)
     return (bool(parts.spans) and "past" not in parts.doubts) or MUST.search(folded) is not None
@@ -198,8 +198,8 @@ def hinted_wish(text: str, names: tuple[str, ...] = ()) -> ReminderWish | None:
     word = ABOUT.search(folded)
     if word is None or KIN.search(folded, 0, word.start()) or folded[word.end() : word.end() + 1] in ("他", "她"):
         return None  # who reminds, or is reminded, is somebody else
-    if ASKS_ZH.search(folded) or _LISTS_EN.search(folded):
-        return None  # which there are is asked
+    if ASKS_ZH.search(folded) or _LISTS_EN.search(folded):  # which there are is asked
+        return None
     parts = parts_folded(folded)
     task = without_courtesy(cut_out(text, without_times(folded, parts), origin, ()))
     return ReminderWish("set", in_second_person(task), parts, said=time_words(text, folded, origin, parts), sure=False)
