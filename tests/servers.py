@@ -48,9 +48,6 @@ jit = off
 
 BLANK = "nuan_blank"
 
-_watches: list[subprocess.Popen[bytes]] = []
-"""They outlive this process where others still use their server."""
-
 URLS: dict[Path, str] = {}
 """Where the rows of a data folder lie that has no file of its own."""
 
@@ -84,9 +81,9 @@ def _start(folder: Path, place: Path) -> None:
     subprocess.run([*made, "--locale=C"], check=True, **quiet)  # type: ignore[call-overload]
     with (folder / "data" / "postgresql.auto.conf").open("a") as settings:
         settings.write(SETTINGS)
-    watch = ["/bin/sh", "-c", WATCH, "sh", str(place), str(folder)]
+    watch = ["/bin/sh", "-c", f"({WATCH}) &", "sh", str(place), str(folder)]  # it outlives this process
     with (folder / "log").open("wb") as log:
-        _watches.append(subprocess.Popen(watch, stderr=log, start_new_session=True, **quiet))  # type: ignore[call-overload]
+        subprocess.run(watch, check=True, stderr=log, start_new_session=True, **quiet)  # type: ignore[call-overload]
 
 
 def _url(folder: Path, database: str) -> str:
