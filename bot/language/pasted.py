@@ -20,6 +20,9 @@ SALUTATION = 28
 LONG_ROWS, LONG_ROWS_APART = 6, 4
 """Rows from which on a text in which nobody is asked at its beginning is a document; and where blank rows part it."""
 
+SENTENCES = 4
+"""Sentences from which on a single row in which nobody is asked at its beginning is a text of its own."""
+
 _SIGNS = {name: "|".join(parts) for name, parts in read_table("bot.language", "pasted").items()}
 _MOMENT = f"(?:(?:{_SIGNS['day']}),? *)*(?:{_SIGNS['time']})"
 _LABELLED = LazyPattern(rf"[-*•>\s]*(?P<label>[^:,。?!\n]{{1,{LABEL}}}?) ?(?:(?<!\d):|:(?!\d)) *(?P<rest>\S.*)?$")
@@ -36,6 +39,8 @@ _ITEM = LazyPattern(r"(?:[-*•·▪◦–—]|\d{1,2}[.)、]|[①-⑳]|[一二�
 _CODE = LazyPattern(f"(?:{_SIGNS['code']})")
 _HANDED_OVER, _TO_MANY = LazyPattern(f"(?:{_SIGNS['handed_over']})"), LazyPattern(f"(?:{_SIGNS['to_many']})")
 _OFFICE_END, _OWN_LIST = LazyPattern(f"(?:{_SIGNS['office_end']})"), LazyPattern(f"(?:{_SIGNS['own_list']})")
+_GREETED = LazyPattern(r"dear (?P<latin>[^,:]{1,24}),|(?P<role>[^,:。!?\s]{1,6})您好")
+_SENTENCE_END = LazyPattern(r"[。！？；!?;]+|\.(?=\s|$)")
 _QUOTATION = LazyPattern(
     r"[“「『](?P<said>[^”」』]{4,})|(?<!\w)[\"＂](?P<double>[^\"＂]{4,})|(?<!\w)['‘](?P<single>.{4,}?)['’](?!\w)"
 )
@@ -95,6 +100,9 @@ def pasted_at(text: str, names: tuple[str, ...] = ()) -> int | None:
             return after if label["rest"] is None else start + _colon(text[start:after])
         if more and label is not None and label["rest"] and _is_label(rows[place + 1][-1]):
             return start
+        greeted = _GREETED.match(row) if place == 0 else None
+        if greeted is not None and greeted[greeted.lastgroup or 0] not in called:
+            return start
         greets = place == 0 and len(row) <= SALUTATION and row[-1] == ","
         if more and row[:-1] not in called and (greets or row[-1] in ":—"):
             return after
@@ -103,8 +111,17 @@ def pasted_at(text: str, names: tuple[str, ...] = ()) -> int | None:
         items += _ITEM.match(row) is not None
         if items == 2:
             return start
+    if len(rows) == 1 and len(ends := _sentence_ends(text[:READ_CHARS])) >= SENTENCES:
+        return ends[0]
     apart = "\n\n" in text.strip()
     return rows[1][0] if len(rows) >= (LONG_ROWS_APART if apart else LONG_ROWS) else None
+
+
+def _sentence_ends(text: str) -> list[int]:
+    """Where each sentence of a row ends, also one without a sign at the end of the row."""
+    text = text.rstrip()
+    ends = [match.end() for match in _SENTENCE_END.finditer(text)]
+    return ends if ends and ends[-1] == len(text) else [*ends, len(text)]
 
 
 def _stamped(row: str, *, more: bool) -> bool:
