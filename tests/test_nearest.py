@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -188,3 +189,28 @@ def test_a_full_width_head_is_a_command_and_a_longer_word_is_none() -> None:
     assert [is_command(text) for text in ("。ai x", "．AI x", "/ai", ".aix", "ai x", "。。ai")] == [True] * 3 + [
         False
     ] * 3
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        ("/mem", "说“记住…”我就记"),
+        ("/remnd", "没有“remnd”这个命令，你是想发 .ai remind 吗？"),
+        ("/weather Berlin", "没有“weather”这个命令，发 .ai help 看看都有什么"),
+    ],
+)
+async def test_in_a_direct_chat_a_slash_begins_a_command(world: World, said: str, answer: str) -> None:
+    await world.say("你好")
+    await world.say(said)
+    assert answer in world.replies[-1]
+
+
+@pytest.mark.parametrize("said", ["/etc/hosts 里写了什么", "/ 是什么", "/s", "/弱 今天好累"])
+async def test_what_only_looks_like_one_is_talk(world: World, said: str) -> None:
+    await world.say(said)
+    assert world.replies == ["好的"]
+
+
+async def test_in_a_group_it_may_be_for_another_bot(world: World) -> None:
+    await world.say("/weather Berlin", group="闲聊")
+    assert world.replies == []

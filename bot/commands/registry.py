@@ -2,6 +2,7 @@
 
 A new command is a function with `@command` in one of `MODULES` and its texts in the message catalogue."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import ModuleType
@@ -46,6 +47,9 @@ MENU_PHRASES: tuple[tuple[str, str, ArgumentShape], ...] = (
 
 MENU_GROUPS: Mapping[HelpTopic, str] = {"inside": "ai-admin", "admin": "ai-admin"}
 """Topics with a group of their own in menus that have groups; the rest is under /ai. Discord takes 25 in each."""
+
+
+_SLASHED = re.compile("/[a-z][a-z_]{1,31}", re.IGNORECASE)
 
 
 @command("help", "[TOPIC | COMMAND]", who="anyone", topic="chat", example="remind")
@@ -139,7 +143,7 @@ class CommandRunner:
         found = found or command_called(name, self._services.texts.messages)
         text: str | Draft | TurnWanted
         if found is None:
-            text = _unknown(call, next(iter(event.text.split()[1:2]), name))
+            text = _unknown(call, name_said(event.text))
         elif not found.allows(call):
             text = call.text("not_allowed")
         elif near := corrected(found, words):
@@ -164,19 +168,29 @@ def command_called(name: str, texts: Catalogue) -> Command | None:
     return next((each for each, names in known if name in fold(names).split()), None)
 
 
+def name_said(text: str) -> str:
+    """The name in a command as it was written; "" for `.ai` alone."""
+    head, *words = text.split()
+    return next(iter(words), "") if head.lower() in COMMAND_HEADS else head[1:]
+
+
 def parse_command(text: str) -> tuple[str, tuple[str, ...]]:
     """The command's name and its words: `.ai ctx me 你好` is ("ctx", ("me", "你好")); `.ai` alone asks for info."""
-    parts = text.strip().split()
-    head = parts[0].lower()
-    if head in COMMAND_HEADS:
-        return (fold(parts[1]) if len(parts) > 1 else "info"), tuple(parts[2:])
-    return head[1:], tuple(parts[1:])
+    head, *words = text.split()
+    return fold(name_said(text)) or "info", tuple(words[1:] if head.lower() in COMMAND_HEADS else words)
 
 
-def is_command(text: str) -> bool:
-    """Whether a message is a command; the rest of the sentence never is (`.aim high` is none)."""
+def is_command(text: str, direct: bool = False) -> bool:
+    """Whether a message is a command; the rest of the sentence never is (`.aim high` is none).
+
+    In a `direct` chat, where no other bot could be meant, so is each that begins as commands of platforms do (/mem).
+    """
     parts = text.strip().split(maxsplit=1)
-    return bool(parts) and parts[0].lower() in (*COMMAND_HEADS, *SHORT_COMMANDS, *ORDERS)
+    if not parts:
+        return False
+    return parts[0].lower() in (*COMMAND_HEADS, *SHORT_COMMANDS, *ORDERS) or (
+        direct and _SLASHED.fullmatch(parts[0]) is not None
+    )
 
 
 def command_specs(messages: Catalogue) -> tuple[CommandSpec, ...]:

@@ -124,13 +124,13 @@ class Ingest:
         clock: Clock,
         current: Current,
         debounce: Debounce,
-        is_command: Callable[[str], bool],
+        is_command: Callable[[str, bool], bool],
         arrived: Callable[[Accepted], None],
         activity: Activity,
         timings: TurnTimings,
         scenes: tuple[SceneSource, ...] = (),
     ) -> None:
-        """`arrived` is told of everything that is stored; `scenes` describe the place of a message."""
+        """`is_command` is asked of a text, and whether its chat is a direct one; `arrived` is told of everything that is stored; `scenes` describe the place of a message."""
         self._store = store
         self._clock = clock
         self._debounce = debounce
@@ -198,7 +198,8 @@ class Ingest:
         own = is_message and not incoming.forwarded
         # A model without tools could tell of such lists in part only.
         asks = own and incoming.place.kind == "dm" and not self._current.value.uses_tools and list_asked(text) != ""
-        is_command = own and (asks or self._is_command(text))
+        stop = stop_command(text, names) if is_message else ""
+        is_command = own and (asks or self._is_command(text, incoming.place.kind == "dm" and not stop))
         order = menu_command(text) if is_command else None
         bursts = self._debounce.rules(incoming.place.platform)
         situation = Situation(
@@ -219,7 +220,7 @@ class Ingest:
             code=code_in(text, is_command) if is_message else "",
             awaited=bool(incoming.via),
             age_ms=max(0, self._clock.now() - incoming.at) if incoming.at else 0,
-            stop=stop_command(text, names) if is_message and not is_command else "",
+            stop="" if is_command else stop,
             whole=bool(bursts.debounce_ms) and looks_whole(text, names),
         )
         said = is_message and not is_command and not incoming.forwarded and not situation.from_bot
