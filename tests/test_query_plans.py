@@ -64,7 +64,7 @@ ALLOWED = {
     "InstallationReads.people": "the operator's list of everybody",
     "InstallationReads.talkers": "the operator's overview: who wrote last",
     "InstallationReads.names": "the operator's list of everybody",
-    "KnownPeople.chats": "the operator's list of all chats",
+    "InstallationReads.chat_labels": "the operator's list of all chats",
     "Notes.known": "beside a look at all files of notes",
     "InstallationReads.newest_line": "the last one alone",
     "Outbox.states": "a count of an index",

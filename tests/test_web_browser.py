@@ -60,6 +60,8 @@ CONTRAST = """
 """
 """Texts on the page whose colour and background do not reach 4.5 : 1, WCAG AA, as the browser computed them."""
 
+PHONE_WIDTH = 390
+
 FOCUS = "(() => { const a = document.activeElement; return [a.tagName, a.id || a.getAttribute('href') || '']; })()"
 
 pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no Chromium: the web page was not tried in a browser")
@@ -179,6 +181,11 @@ async def is_legible_and_has_names(tab: Tab, address: str) -> None:
         "!one.labels.length).map((one) => one.outerHTML)"
     )
     assert nameless == [], address
+    await tab.call(
+        "Emulation.setDeviceMetricsOverride", width=PHONE_WIDTH, height=844, deviceScaleFactor=1, mobile=False
+    )
+    assert await tab.run("document.documentElement.scrollWidth <= innerWidth"), f"{address} on a phone"
+    await tab.call("Emulation.clearDeviceMetricsOverride")
     levels = cast("list[int]", await tab.run("[...document.querySelectorAll('h1, h2, h3')].map((h) => +h.tagName[1])"))
     assert levels[0] == 1
     assert levels.count(1) == 1, json.dumps(levels)

@@ -70,7 +70,7 @@ async def test_words_of_the_store_are_told_in_the_language_of_the_page(world: Wo
     async with webbed(world) as page:
         chinese, english = [(await page.visitor.get(f"/turns/1?lang={lang}")).plain for lang in ("zh-Hant", "en")]
         used = (await page.visitor.get("/usage?lang=zh-Hans")).plain
-    assert all(word in chinese for word in ("說了", "完整", "回答", "已結算"))
-    assert all(word in english for word in ("said", "full", "reply", "settled"))
+    assert all(word in chinese for word in ("說了", "全部", "簡短請求", "回答", "已計費", "console 小王"))
+    assert all(word in english for word in ("said", "everything", "small talk are switched off", "reply", "charged"))
     assert "回答" in used
     assert "reply" not in used

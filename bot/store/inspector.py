@@ -31,9 +31,11 @@ MEMORY_STATES = {
 }
 """What can be browsed."""
 
-CHAT_LABEL = """coalesce((SELECT platform || ' ' || coalesce(nullif(chat.title, ''), external_id) FROM place
+CHAT_LABEL = """coalesce((SELECT platform || ' ' || coalesce(nullif(chat.title, ''), (SELECT max(member.name)
+    FROM (SELECT chat_id, name FROM member JOIN person ON id = person_id) AS member
+    WHERE chat.kind = 'dm' AND member.chat_id = chat.id AND member.name <> ''), external_id) FROM place
     WHERE place.chat_id = chat.id AND current = 1), '#' || chat.id)"""
-"""How a chat is called, for a query that joins it."""
+"""How a chat is called, for a query that joins it: by its title, one of two alone by who talks with nuan there."""
 
 MANY_TRIES = 8
 """So often put off, a digest is stuck."""
@@ -332,6 +334,12 @@ class InstallationReads(Repository):
             limit,
             to=TalkerRow,
         )
+
+    @reads
+    def chat_labels(self, tx: Tx, among: Collection[int] | None = None) -> dict[int, str]:
+        """How each chat is called, or each of these, by number."""
+        where = "" if among is None else f"WHERE chat.id IN ({placeholders(among)}) "
+        return dict(tx.all(f"SELECT chat.id, {CHAT_LABEL} FROM chat {where}ORDER BY chat.id", *(among or ())))
 
     @reads
     def names(self, tx: Tx) -> tuple[tuple[int, str], ...]:

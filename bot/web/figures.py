@@ -101,7 +101,7 @@ async def _plots(ask: PageRequest) -> dict[str, Plot]:
     largest = await ledger.largest_chats(span.since, SERIES + 1)
     shown = largest if len(largest) <= SERIES else largest[: SERIES - 1]
     used, own = await ledger.used_by_cause(span.since), await ledger.used(span.since, shown)
-    chats = {chat.id: chat.label for chat in await site.store.people.chats(shown)}
+    chats = await site.store.inspector.chat_labels(shown)
     # A year of a busy installation is a while of counting, in which people are answered.
     return await asyncio.to_thread(_count, ask, used, (own, chats, len(largest) > len(shown)), span)
 

@@ -15,8 +15,11 @@ from bot.config.sources import ShownSetting
 from bot.core.clock import DAY_MS
 from bot.core.errors import ConfigError
 from bot.core.memories import STABILITY_DAYS
+from bot.core.people import SCRIPTS
 from bot.core.ports import pause
 from bot.memory.lifecycle import vitality
+from bot.pipeline.reminder_texts import rule_label
+from bot.prompt.opening import section_name
 from bot.prompt.persona import NAME_MARK
 from bot.store.inspector import (
     MEMORY_STATES,
@@ -86,7 +89,7 @@ async def show_turns(ask: PageRequest) -> Response:
     found = await store.inspector.turns(below, ROWS_SHOWN, chat or None)
     rows = [(turn, why_text(ask, turn.why, turn.who)) for turn in found]
     more = found[-1].id if len(found) == ROWS_SHOWN else 0
-    values = {"rows": rows, "more": more, "chat": chat, "chats": await store.people.chats()}
+    values = {"rows": rows, "more": more, "chat": chat, "chats": await store.inspector.chat_labels()}
     return render(ask, "turns.html", values)
 
 
@@ -99,9 +102,10 @@ async def show_turn(ask: PageRequest) -> Response:
     values = {
         "turn": turn,
         "sent": sent,
-        "pieces": pieces_of(sent, _system(ask)),
+        "pieces": pieces_of(sent, _system(ask, sent.prefix.content)),
         "why": why_text(ask, turn.why, turn.who),
         "hit": _rate(turn),
+        "brought": [(each, ask.say(f"tool_{each.way}") or ask.named("way", each.way)) for each in sent.brought],
         "money": ask.site.settings.budget.currency,
         "opened": ask.say(f"ctx_why_{turn.epoch_reason}") or turn.epoch_reason,
     }
@@ -141,13 +145,16 @@ def _parts(entry: LogRow) -> list[tuple[str, str]]:
     return [("thought", message.reasoning), (name, "\n".join(filter(None, (message.content, *called))))]
 
 
-def _system(ask: PageRequest) -> str:
-    """The system text as it would be sent now; "" when it cannot be read."""
-    try:
-        text = ask.site.find("ai-system.txt").read_text("utf-8")
-    except (OSError, UnicodeDecodeError, ConfigError):
-        return ""
-    return text.strip().replace(NAME_MARK, ask.site.settings.bot.names[0])
+def _system(ask: PageRequest, content: str) -> str:
+    """The system text as it would be sent now, in the language of `content`; "" when it cannot be read."""
+    for language in ("", *(f".{script}" for script in SCRIPTS)):
+        try:
+            text = ask.site.find(f"ai-system{language}.txt").read_text("utf-8")
+        except (OSError, UnicodeDecodeError, ConfigError):
+            continue
+        if content.startswith(known := text.strip().replace(NAME_MARK, ask.site.settings.bot.names[0])):
+            return known
+    return ""
 
 
 def _rate(turn: TurnRow) -> str:
@@ -204,7 +211,7 @@ async def show_memories(ask: PageRequest) -> Response:
     query = {"q": wanted.text, "owner": wanted.owner_id or "", "kind": wanted.kind, "state": wanted.state}
     more = urlencode({**query, "below": found[-1].memory.id}) if len(found) == MEMORIES_SHOWN else ""
     values: dict[str, object] = {
-        "rows": [(each, f"{vitality(each.memory, now):.2f}", _marks(ask, each)) for each in found],
+        "rows": [(each, f"{vitality(each.memory, now):.0%}", _marks(ask, each)) for each in found],
         "more": more,
         "wanted": wanted,
     }
@@ -230,7 +237,8 @@ async def show_memory(ask: PageRequest) -> Response:
         "former": await store.inspector.former(memory.id),
         "origins": await store.inspector.origins(memory.id),
         "merges": merges,
-        "vitality": f"{vitality(memory, ask.site.clock.now()):.2f}",
+        "vitality": f"{vitality(memory, ask.site.clock.now()):.0%}",
+        "section": section_name(memory.section, ask.opening) if memory.section else "",
         "marks": _marks(ask, found),
         "days": ask.site.settings.memory.undo_days,
         "archive_days": ask.site.settings.memory.life.archive_days,
@@ -346,7 +354,11 @@ async def show_person(ask: PageRequest) -> Response:
 async def show_promises(ask: PageRequest) -> Response:
     """What is open and what ended last; what somebody is to be reminded of."""
     residents = ask.site.store.inspector
-    values = {"promises": await residents.promises(ROWS_SHOWN), "reminders": await residents.reminders(ROWS_SHOWN)}
+    reminders = [
+        (one, rule_label(ask.site.words, one.rule, ask.script) if one.rule else ask.t("once"))
+        for one in await residents.reminders(ROWS_SHOWN)
+    ]
+    values = {"promises": await residents.promises(ROWS_SHOWN), "reminders": reminders}
     return render(ask, "promises.html", values)
 
 
@@ -362,7 +374,7 @@ async def show_dialogue(ask: PageRequest) -> Response:
         "days": [(name, tuple(each)) for name, each in groupby(found, key=day)],
         "chat": chat,
         "more": found[-1].ended_at if len(found) == ROWS_SHOWN else 0,
-        "chats": await store.people.chats(),
+        "chats": await store.inspector.chat_labels(),
     }
     return render(ask, "dialogue.html", values)
 

@@ -225,6 +225,10 @@ class PageRequest:
         found = self.site.words.messages.text(key, self.script, **values)
         return "" if found == key else found
 
+    def opening(self, key: str) -> str:
+        """A word of the opening of conversations, as the model reads it."""
+        return self.site.words.openings.text(key, self.script)
+
     def named(self, kind: str, value: str) -> str:
         """A word of the store as people say it (<kind>_is_<value> is its text); as it stands where there is none."""
         key = f"{kind}_is_{value}"
@@ -233,7 +237,7 @@ class PageRequest:
 
     def when(self, ms: int | None) -> str:
         """A moment in the installation's zone; "" for none."""
-        return f"{local(ms, self.site.tz):%Y-%m-%d %H:%M:%S}" if ms else ""
+        return f"{local(ms, self.site.tz):%Y-%m-%d %H:%M}" if ms else ""
 
     def number(self, name: str, default: int = 0, most: int = 2**53) -> int:
         """A whole number of the query, `default` when it is none or out of range."""
@@ -286,7 +290,7 @@ def render(
         "named": ask.named,
         "when": ask.when,
         "lang": ask.script,
-        "languages": [(name, LANGUAGE_NAMES[name]) for name in SCRIPTS],
+        "languages": LANGUAGE_NAMES,
         "here": here,
         "nav": NAV if ask.login is not None else (),
         "csrf": ask.login.csrf if ask.login else "",

@@ -12,6 +12,7 @@
     const axis = { stroke: colour("--nuan-text"), grid: { stroke: colour("--nuan-card") }, ticks: { stroke: colour("--nuan-line") } };
     const lines = names.map((name, number) => ({
       label: name,
+      value: (_, y) => (y == null ? "" : short.format(y)),
       stroke: colour(`--nuan-plot-${(number % 6) + 1}`),
       width: 2,
       dash: number > 2 ? [6, 4] : undefined,
@@ -86,7 +87,7 @@
     for (const table of document.querySelectorAll(".scroll table")) {
       const heads = [...table.querySelectorAll("thead th")].map((head) => head.textContent);
       for (const row of table.querySelectorAll("tbody tr")) {
-        if (row.cells.length === heads.length) [...row.cells].forEach((cell, at) => { cell.dataset.label = heads[at]; });
+        if (row.cells.length === heads.length) [...row.cells].forEach((cell, at) => { if (heads[at] !== "#") cell.dataset.label = heads[at]; });
       }
     }
   }
