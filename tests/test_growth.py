@@ -3,6 +3,8 @@
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from tests.bench.growth import OF_ALL, OPERATIONS, Cost, exponent, measure
 from tests.bench.largedb import Size, make
 from tests.metering import Meter
@@ -52,16 +54,16 @@ def test_an_export_and_an_erasure_grow_as_what_the_person_said(tmp_path: Path) -
     assert not grown, "\n".join(grown)
 
 
-def read_of_outbox(folder: Path, own: int) -> int:
-    """Steps that an answer takes over what waits to be sent, to somebody who said so many lines."""
+def read_of_outbox(folder: Path, own: int, before: str, text: str) -> int:
+    """Steps that a message of somebody who said so many lines takes over what is to be sent or was."""
 
     async def answer() -> int:
         meter = Meter()
         with meter.watching():
             world = await World(folder).open()
-            await world.say("你好呀")
+            await world.say(before)
             meter.start()
-            await world.say("今天过得怎么样")
+            await world.say(text)
             await world.close()
         return sum(steps for sql, steps in meter.steps.items() if "outbox" in sql or sql.startswith("UPDATE event"))
 
@@ -69,6 +71,12 @@ def read_of_outbox(folder: Path, own: int) -> int:
     return asyncio.run(answer())
 
 
-def test_what_waits_in_a_chat_is_found_without_reading_what_was_ever_said_there(tmp_path: Path) -> None:
-    few, many = (read_of_outbox(tmp_path / f"{own}", own) for own in (100, 800))
+@pytest.mark.parametrize(
+    ("before", "text"),
+    [("你好呀", "今天过得怎么样"), ("记住我最爱的颜色是青金石色", "忘记我最爱的颜色")],
+)
+def test_what_waits_in_a_chat_is_found_without_reading_what_was_ever_said_there(
+    tmp_path: Path, before: str, text: str
+) -> None:
+    few, many = (read_of_outbox(tmp_path / f"{own}", own, before, text) for own in (100, 800))
     assert many - few < 500, (few, many)

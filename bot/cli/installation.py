@@ -36,6 +36,7 @@ from bot.language.small_talk import asks_something, is_casual
 from bot.language.statements import tasks_in
 from bot.language.stop_commands import stop_command
 from bot.language.time.moments import time_parts
+from bot.language.wishes.forget import matching, matter_in
 from bot.language.wishes.names import introduced_name
 from bot.language.wishes.reader import (
     bare_object,
@@ -81,6 +82,9 @@ SAMPLES = (
     "ok, thanks",
 )
 """Messages that have what messages have."""
+
+FORGET_SAMPLE = "忘记我说的搬家那件事"
+"""A message that is a wish to forget: what is looked for beyond a wish is only looked for in these."""
 
 FileStamps = Mapping[Path, tuple[int, int, int]]
 """Of each file when it was changed, ns, its size and its number: a new file of the same name has another."""
@@ -258,6 +262,8 @@ def _read_sample(configuration: Configuration, now: int, sample: str) -> None:
     query_terms(sample)
     section_registry(()).named(sample)
     understand(sample, names)
+    matter_in(FORGET_SAMPLE, names)
+    matching(FORGET_SAMPLE, ())
     bare_wish(sample, names)
     bare_object(sample, names)
     wish_cue(sample, names)

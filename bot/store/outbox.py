@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bot.core.errors import StoreError
@@ -10,7 +10,7 @@ from bot.core.events import Button, Draft, NextPart, Outgoing
 from bot.store.engine import Repository, reads, writes, writing
 from bot.store.events import add_line, finish_events
 from bot.store.ledger import tell_limit_once
-from bot.store.schema import WAITING_THERE, placeholders
+from bot.store.schema import OVER_THERE, WAITING_THERE, placeholders
 from bot.store.transactions import Tx
 from bot.store.windows import cut_all_replies
 
@@ -87,6 +87,27 @@ def withdraw(tx: Tx, turn_id: int, at: int) -> None:
         f"WHERE preview_id <> '' AND {left}"
     )
     tx.run(sql, at, turn_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Unsent:
+    """A row of the outbox that was not sent; `shown`: something of it stands on the screen."""
+
+    id: int
+    text: str
+    event_id: int | None
+    turn_id: int | None
+    kind: str
+    state: str
+    shown: bool
+
+
+def unsent(tx: Tx, chat_id: int) -> tuple[Unsent, ...]:
+    """What waits to be sent in that chat or was not sent; what was sent keeps no text."""
+    rows = "SELECT id, text, event_id, turn_id, kind, state, preview_id <> '' FROM outbox {} WHERE chat_id = ? AND {}"
+    waiting = rows.format(WAITING_THERE, "state IN ('pending', 'sending')")
+    over = rows.format(OVER_THERE, "state NOT IN ('pending', 'sending', 'sent')")
+    return tuple(row for sql in (waiting, over) for row in tx.all(sql, chat_id, to=Unsent))
 
 
 def take_next(tx: Tx, chat_id: int, now: int, platforms: frozenset[str] | None = None) -> Outgoing | None:

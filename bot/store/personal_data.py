@@ -302,7 +302,8 @@ def _logs(tx: Tx, who: ErasureScope) -> None:
     end_logs(tx, set(tx.ids(sessions.format(placeholders(who.chats)), *who.chats)))
     sql = (
         "UPDATE session SET state = 'closed', close_reason = CASE state WHEN 'open' THEN 'clear' ELSE close_reason "
-        f"END, closed_at = coalesce(closed_at, ?), digest_due_at = NULL WHERE chat_id IN ({placeholders(who.dms)})"
+        f"END, closed_at = coalesce(closed_at, ?), digest_due_at = NULL WHERE chat_id IN ({placeholders(who.dms)}) "
+        "AND (state <> 'closed' OR closed_at IS NULL OR digest_due_at IS NOT NULL)"
     )
     tx.run(sql, who.at, *who.dms)
 
@@ -319,7 +320,8 @@ def _sent(tx: Tx, who: ErasureScope) -> None:
     for number in rows:
         tx.run(
             "UPDATE outbox SET text = '', error = '', only_for = '', buttons = '[]', via = '', state = CASE WHEN "
-            "state IN ('pending', 'preview') AND kind <> 'withdrawal' THEN 'cancelled' ELSE state END WHERE id = ?",
+            "state IN ('pending', 'preview') AND kind <> 'withdrawal' THEN 'cancelled' ELSE state END WHERE id = ? "
+            "AND (text || error || only_for || via <> '' OR buttons <> '[]' OR state IN ('pending', 'preview'))",
             number,
         )
     for number, buttons in tx.all("SELECT id, buttons FROM outbox WHERE buttons <> '[]'"):
@@ -329,7 +331,7 @@ def _sent(tx: Tx, who: ErasureScope) -> None:
 
 def _turns(tx: Tx, who: ErasureScope) -> None:
     """Turns count; what they were told, and how they were liked, is gone."""
-    tx.run("UPDATE turn SET receipts = '[]', error = '' WHERE person_id = ?", who.id)
+    tx.run("UPDATE turn SET receipts = '[]', error = '' WHERE person_id = ? AND receipts || error <> '[]'", who.id)
     for number in who.ids(tx, "turn"):
         for table in TABLES_OF_TURN:
             tx.run(f"DELETE FROM {table} WHERE turn_id = ?", number)

@@ -18,7 +18,7 @@ from bot.store.ingest import pass_to_copy
 from bot.store.ledger import charge_reserved
 from bot.store.memories import Receipt, address_lines, chats_of_memory, earlier_receipt, store_receipt
 from bot.store.notes import RemovedContent, remove_from_notes
-from bot.store.outbox import withdraw
+from bot.store.outbox import unsent, withdraw
 from bot.store.reminders import drop_reminders, forget_reminders, reminder_lines
 from bot.store.schema import IS_NAME, NO_LIMIT, placeholders
 from bot.store.sessions import drop_log, end_logs
@@ -301,7 +301,7 @@ def _scrub_same(
 def _unsay(tx: Tx, chats: tuple[int, ...], told: tuple[str, ...]) -> None:
     """Receipts that a crash may repeat, and what waits to be sent or was."""
     for chat_id in chats:
-        for number in repeating(told, tx.all("SELECT id, text FROM outbox WHERE chat_id = ? AND text <> ''", chat_id)):
+        for number in repeating(told, ((row.id, row.text) for row in unsent(tx, chat_id) if row.text)):
             # A preview keeps its row: the message on the screen is still to be edited.
             left = "CASE state WHEN 'preview' THEN state ELSE 'cancelled' END"
             tx.run(f"UPDATE outbox SET text = '', state = {left} WHERE id = ?", number)
@@ -354,16 +354,20 @@ def delete_lines(tx: Tx, said: dict[int, str], at: int) -> None:
     take_lines_away(tx, RemovedContent(frozenset(gone_ids)), "deleted", at)
     finish_events(tx, tuple(sorted(gone_ids)), "deleted")
     _forget(tx, gone_ids, at)
-    for number in sorted(gone_ids):
-        reply = "turn_id = (SELECT turn_id FROM event WHERE id = ? AND kind = 'bot')"
-        shown = f"state = 'pending' AND preview_id <> '' AND {reply}"
-        tx.run(f"UPDATE outbox SET kind = 'withdrawal', text = '', due_at = ? WHERE {shown}", at, number)
-        tx.run(
-            "UPDATE outbox SET text = '', state = CASE WHEN state IN ('pending', 'sending') THEN 'cancelled' "
-            f"ELSE state END WHERE kind <> 'withdrawal' AND (event_id = ? OR {reply})",
-            number,
-            number,
-        )
+    _cancel(tx, gone_ids, at)
+
+
+def _cancel(tx: Tx, events: set[int], at: int) -> None:
+    """What says these lines is not sent any more, and taken away where it stands on the screen half said."""
+    turns = tx.ids_for("SELECT turn_id FROM event WHERE id = ? AND kind = 'bot' AND turn_id IS NOT NULL", events)
+    for chat_id in tx.ids_for("SELECT chat_id FROM event WHERE id = ?", events):
+        for row in unsent(tx, chat_id):
+            if row.turn_id in turns and row.state == "pending" and row.shown:
+                withdrawn = "UPDATE outbox SET kind = 'withdrawal', text = '', due_at = ? WHERE id = ?"
+                tx.run(withdrawn, at, row.id)
+            elif row.kind != "withdrawal" and (row.turn_id in turns or row.event_id in events):
+                state = "cancelled" if row.state in ("pending", "sending") else row.state
+                tx.run("UPDATE outbox SET text = '', state = ? WHERE id = ?", state, row.id)
 
 
 def lines_of_message(tx: Tx, chat_id: int, target: str) -> dict[int, str]:

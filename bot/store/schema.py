@@ -30,6 +30,9 @@ OUTBOX_DUE = "outbox INDEXED BY outbox_due"
 WAITING_THERE = "INDEXED BY outbox_pending"
 """Of the outbox what waits in a chat: without the hint SQLite may read all that was ever sent there."""
 
+OVER_THERE = "INDEXED BY outbox_over"
+"""Of the outbox what is over in a chat and was not sent: without the hint SQLite may read all that was ever sent there."""
+
 VECTOR_INDEX = "doc CROSS JOIN vector INDEXED BY vector_space ON doc_id = doc.id"
 """Documents with what is known of their vectors, read from the index alone: the rows with the vectors are large."""
 

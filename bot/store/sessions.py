@@ -113,9 +113,10 @@ def open_epoch(tx: Tx, session_id: int, new: NewEpoch, at: int) -> int:
 
 def end_logs(tx: Tx, epochs: set[int]) -> None:
     """These are never sent again: their entries go now, or when the turn that runs on them ends."""
+    running = tx.ids("SELECT epoch_id FROM turn WHERE state IN ('asked', 'answered')") if epochs else ()
     for epoch_id in sorted(epochs):
         tx.run("UPDATE epoch SET stale = 'forgotten' WHERE id = ?", epoch_id)
-        if not tx.has("SELECT 1 FROM turn WHERE epoch_id = ? AND state IN ('asked', 'answered')", epoch_id):
+        if epoch_id not in running:
             drop_log(tx, epoch_id)
 
 

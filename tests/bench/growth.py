@@ -16,6 +16,7 @@ from pathlib import Path
 from time import process_time
 
 from bot.cli.doctor import store_findings
+from bot.cli.installation import preload
 from bot.config.settings import Settings
 from bot.container import make_recall
 from bot.core.events import Incoming
@@ -185,6 +186,7 @@ async def measure(
     world = await World(folder, Settings.model_validate(SETTINGS)).open()
     found: dict[str, Cost] = {}
     try:
+        await preload(world.parts.current.newest, world.clock.now())  # as a start does before anybody writes
         await world.say("你好呀")  # what the first message loads is loaded once
         await world.say("今天的晚饭想吃什么呢")
         for name in (name for name in OPERATIONS if name not in leaving):
