@@ -94,3 +94,33 @@ async def test_a_sign_names_the_reminder_and_not_the_memory_of_that_number(world
     await world.say(wish)
     assert open_reminders(world) == []
     assert world.peek.memories.count(disabled_at=None) == 1
+
+
+@pytest.mark.parametrize(
+    ("set_as", "moved_to", "undo", "back"),
+    [
+        ("每天晚上十点提醒我吃药", "改成早上八点", "撤销", "好，改回来了：⏰1 吃药，每天晚上10:00"),
+        ("明天下午三点提醒我开会", "改成五点", "撤销 ⏰1", "好，改回来了：⏰1 开会，周六（6月13日）下午3:00"),
+    ],
+)
+async def test_a_reminder_that_was_moved_is_moved_back(
+    world: World, set_as: str, moved_to: str, undo: str, back: str
+) -> None:
+    await world.say(set_as)
+    before = world.peek.reminders("due_at", "rule")
+    await world.wait(60)
+    await world.say(moved_to)
+    assert world.peek.reminders("due_at", "rule") != before
+    await world.say(undo)
+    assert world.replies[-1] == back
+    assert world.peek.reminders("due_at", "rule") == before
+    await world.say(undo)
+    assert open_reminders(world) == [], "and then it is taken back"
+
+
+async def test_what_was_to_be_said_before_now_is_not_moved_back(world: World) -> None:
+    await world.say("一小时后提醒我喝水")
+    await world.say("改成明天早上九点")
+    await world.wait(2 * 3_600)
+    await world.say("撤销")
+    assert open_reminders(world) == ["喝水"]

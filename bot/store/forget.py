@@ -1,6 +1,8 @@
 """Memories on somebody's word: forgotten, taken back, kept off the record, written by agents, put in other words."""
 
+import json
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Literal
 
 from bot.core.clock import MINUTE_MS
@@ -26,7 +28,7 @@ from bot.store.memories import (
     visible_memory,
 )
 from bot.store.outbox import announce
-from bot.store.reminders import REMINDER_TEXT, end_reminders
+from bot.store.reminders import MOVED_KEY, REMINDER_TEXT, end_reminders
 from bot.store.removal import (
     ANNOUNCED,
     SCRUBBED_LINES,
@@ -59,21 +61,25 @@ AHEAD_MS, GOING_ON_MS = 10 * MINUTE_MS, MINUTE_MS
 NEWEST = 50
 """Messages of a chat among which the announcement is looked for."""
 
-PlanWish = Literal["set", "cancelled", "promised", "settled", "aside"]
+PlanWish = Literal["set", "moved", "cancelled", "promised", "settled", "aside"]
 
 
 @dataclass(frozen=True, slots=True)
 class LastPlan:
-    """What somebody last asked of reminders or promises, or of a line (aside): their numbers, and when, ms."""
+    """What somebody last asked of reminders or promises, or of a line (aside): their numbers, and when, ms.
+
+    `before` is when (ms) and by which rule each of them was to be said before it was moved.
+    """
 
     kind: PlanWish
     numbers: tuple[int, ...]
     at: int
+    before: tuple[tuple[int, str], ...] = ()
 
 
 _HERE = "AND chat_id = coalesce(?, chat_id)"
 _PLANS = f"""SELECT 'set', made_at, id FROM reminder WHERE person_id = ? {_HERE} AND ended_at IS NULL
-    AND commitment_id IS NULL
+    AND commitment_id IS NULL AND NOT EXISTS (SELECT 1 FROM effect WHERE key = '{MOVED_KEY}' || reminder.id)
     UNION ALL SELECT 'cancelled', ended_at, id FROM reminder WHERE person_id = ? {_HERE} AND outcome = 'cancelled'
     AND due_at > ? AND (commitment_id IS NULL OR EXISTS (
         SELECT 1 FROM commitment WHERE commitment.id = commitment_id AND commitment.ended_at IS NULL))
@@ -84,6 +90,11 @@ _PLANS = f"""SELECT 'set', made_at, id FROM reminder WHERE person_id = ? {_HERE}
     UNION ALL SELECT DISTINCT 'aside', at, event.id FROM edge JOIN event ON event.id = derived_id
     WHERE edge.kind = 'aside' AND person_id = ? AND chat_id = ? ORDER BY 2 DESC, 3"""
 """What can be taken back, the last wish first: of a person and, in a group, that group (NULL in a DM)."""
+
+
+_MOVED = f"""SELECT effect.at, reminder.id, result FROM reminder JOIN effect ON key = '{MOVED_KEY}' || reminder.id
+    WHERE person_id = ? AND reminder.chat_id = coalesce(?, reminder.chat_id) AND ended_at IS NULL"""
+"""Reminders that were moved, with when and by which rule they were to be said before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +201,14 @@ class MemoryForgetting(Repository):
         whose = person_id, group
         for kind, at, number in tx.all(_PLANS, *whose, *whose, now, *whose, *whose, person_id, chat_id):
             wishes.setdefault((kind, at), []).append(number)
-        return tuple(LastPlan(kind, tuple(numbers), at) for (kind, at), numbers in wishes.items())
+        found = [LastPlan(kind, tuple(numbers), at) for (kind, at), numbers in wishes.items()]
+        for at, moved in groupby(tx.all(f"{_MOVED} ORDER BY 1, 2", *whose), key=lambda row: row[0]):
+            before = {
+                number: (due, rule) for _, number, told in moved for due, rule in (json.loads(told),) if due > now
+            }
+            if before:
+                found.append(LastPlan("moved", tuple(before), at, tuple(before.values())))
+        return tuple(sorted(found, key=lambda plan: -plan.at))
 
     @writes
     def take_back(self, tx: Tx, wish: LastPlan, owner_id: int, receipt: Receipt, at: int) -> str:
@@ -200,6 +218,11 @@ class MemoryForgetting(Repository):
         match wish.kind:
             case "set":
                 end_reminders(tx, wish.numbers, "cancelled", at)
+            case "moved":
+                for number, (due, rule) in zip(wish.numbers, wish.before, strict=True):
+                    sql = "UPDATE reminder SET due_at = ?, rule = ? WHERE id = ? AND ended_at IS NULL"
+                    tx.run(sql, due, rule, number)
+                    tx.run("DELETE FROM effect WHERE key = ?", f"{MOVED_KEY}{number}")
             case "cancelled":
                 for number in wish.numbers:
                     tx.run("UPDATE reminder SET ended_at = NULL, outcome = '', made_at = ? WHERE id = ?", at, number)

@@ -9,11 +9,14 @@ from bot.core.memories import DueReminder, IncompleteReminder, NewReminder, Remi
 from bot.core.sessions import ChangedReminder
 from bot.store.access import permissions_of
 from bot.store.engine import Repository, reads, writes, writing
-from bot.store.events import add_line, finish_events
+from bot.store.events import add_line, finish_events, note_effect
 from bot.store.outbox import enqueue
 from bot.store.sessions import end_direct_logs
 from bot.store.transactions import Row, Tx, row_reader
 from bot.text.similarity import reminds_of, repeating
+
+MOVED_KEY = "moved reminder:"
+"""With its number: of the effect that has when, ms, and by which rule a reminder was to be said before it was moved."""
 
 REMINDER_LABEL = "reminder"
 """The label of nuan's own lines about reminders: told to models that answer and digest, in no note or index."""
@@ -300,6 +303,9 @@ class Reminders(Repository):
         if not _waits(tx, said):
             return False
         for number, (due, rule) in moved.items():
+            before = tx.one("SELECT due_at, rule FROM reminder WHERE id = ? AND ended_at IS NULL", number)
+            if before is not None:
+                note_effect(tx, f"{MOVED_KEY}{number}", at, json.dumps(before))
             tx.run("UPDATE reminder SET due_at = ?, rule = ? WHERE id = ? AND ended_at IS NULL", due, rule, number)
         _answer(tx, said, tuple(moved), at)
         return True

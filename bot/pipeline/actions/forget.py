@@ -15,6 +15,7 @@ from bot.pipeline.actions.receipts import NAMED, CommandContext, Receipts, brief
 from bot.pipeline.concurrency import TextThread
 from bot.pipeline.configuration import Current
 from bot.pipeline.ingest import READ_CHARS
+from bot.pipeline.reminder_texts import rule_label, when_label
 from bot.store.forget import LastPlan
 from bot.store.memories import ReceiptQuote
 from bot.store.removal import Forgetting
@@ -490,15 +491,28 @@ class ForgetActions:
         wishes = await self._store.memories.plans(told.person_id, told.chat.id, group, self._clock.now())
         if command.number is None:
             return next((each for each in wishes if each.at > since and told.event.id not in each.numbers), None)
-        kinds = ("set", "cancelled") if command.of == "reminder" else ("promised", "settled")
+        kinds = ("set", "moved", "cancelled") if command.of == "reminder" else ("promised", "settled")
         found = next((each for each in wishes if each.kind in kinds and command.number in each.numbers), None)
-        return replace(found, numbers=(command.number,)) if found is not None else None
+        if found is None:
+            return None
+        place = found.numbers.index(command.number)
+        return replace(found, numbers=(command.number,), before=found.before[place : place + 1])
 
     async def _take_back(self, wish: LastPlan, told: CommandContext) -> str:
-        thing: NumberedThing = "reminder" if wish.kind in ("set", "cancelled") else "promise"
+        thing: NumberedThing = "reminder" if wish.kind in ("set", "moved", "cancelled") else "promise"
         texts = await self._store.memories.texts(thing, wish.numbers) if wish.kind != "aside" else ()
+        words, person = self._current.words, await self._store.people.person(told.person_id)
+        tz = words.tz(words.zone_of(told.chat, person))
+        then = {
+            number: rule_label(words, rule, told.script)
+            if rule
+            else when_label(words, due, self._clock.now(), tz, told.script)
+            for number, (due, rule) in zip(wish.numbers, wish.before, strict=False)
+        }
         named = self._receipts.text("mem_why_joint", told).join(
-            f"{number_mark(thing, number)} {brief(text)}".strip() for number, text in texts
+            f"{number_mark(thing, number)} {brief(text)}".strip()
+            + (self._receipts.text("back_then", told, at=then[number]) if then else "")
+            for number, text in texts
         )
         receipt = self._receipts.receipt(
             told, lambda number, again: self._receipts.text(f"back_{wish.kind}", told, list=named)
