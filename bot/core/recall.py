@@ -116,16 +116,14 @@ class Posting:
 
 @dataclass(frozen=True, slots=True)
 class IndexedTalk:
-    """Lines of a chat without a long silence between them: when the first and the last were said, ms, how many terms
-    and which documents they are, with the terms of each. Only what the audience may see."""
+    """Lines of a chat without a long silence between them: when the first and the last were said, ms, and how many
+    terms they have. Only what the audience may see."""
 
     chat_id: int
     talk: int
     begun: int
     at: int
     length: int
-    docs: tuple[int, ...]
-    lengths: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,13 +138,16 @@ class TalkScore:
 @dataclass(frozen=True, slots=True)
 class Matches:
     """What the index says of a question: the postings of its terms; how many documents the audience may see, and how
-    many terms are in them. `dated` happened when the question asks about; `talks` are all that it may look at."""
+    many terms are in them. `dated` happened when the question asks about; `talks` are all that it may look at, with
+    the place among these of each document that is a line, and how many terms that has."""
 
     postings: tuple[Posting, ...]
     count: int
     length: int
     dated: tuple[int, ...] = ()
     talks: tuple[IndexedTalk, ...] = ()
+    talk_of: Mapping[int, int] = field(default_factory=dict)
+    length_of: Mapping[int, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

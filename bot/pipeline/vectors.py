@@ -3,7 +3,7 @@
 import asyncio
 import math
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -56,11 +56,14 @@ QUESTIONS = 64
 MANY = 500
 """Documents of which those of the types that are asked for are taken: a matrix knows no types of memories."""
 
+AUDIENCES = 1_000
+"""Audiences of which it is known that each of their documents has a vector."""
+
 MATRICES_BYTES = 64_000_000
 """Memory that vectors may take between two questions."""
 
 State = tuple[int, int, int]
-"""Count, newest and sum of the numbers of the documents in a matrix."""
+"""Count, newest and sum of the numbers of documents."""
 
 
 class EmbeddingCaller:
@@ -381,6 +384,7 @@ class VectorSearch:
         self._current = current
         self._pays = pays
         self._questions: OrderedDict[tuple[str, str], tuple[bytes, int]] = OrderedDict()
+        self._whole: dict[tuple[Audience, str], tuple[State, Mapping[int, State]]] = {}
         self._matrices: OrderedDict[tuple[Audience, VectorSpace], tuple[State, VectorMatrix]] = OrderedDict()
 
     @property
@@ -397,7 +401,7 @@ class VectorSearch:
             return Likeness(missing="off")
         if self._calls.embedder.calls and not self._pays:
             return Likeness(missing="unpaid")
-        states = await self._store.search.vector_state(asking.audience, self._calls.embedder.name)
+        states = await self._states(asking.audience, self._calls.embedder.name)
         if not states:
             return Likeness(missing="none")
         # A turn does not wait for the encoder; a command that only looks does.
@@ -410,6 +414,7 @@ class VectorSearch:
         except ModelError:
             return Likeness(missing="down")
         if dimensions not in states:
+            self._whole.clear()
             return Likeness(missing="none")
         rows = await self._rows(asking.audience, dimensions, states[dimensions])
         some = bool(asking.memory_kinds)
@@ -421,6 +426,21 @@ class VectorSearch:
         found = {number: (place, cosine) for place, (number, cosine) in enumerate(best, 1)}
         means = self._calls.embedder.means
         return Likeness(found, "", 1.0 if means else HASH_WEIGHT, shares if means else {})
+
+    async def _states(self, audience: Audience, model: str) -> Mapping[int, State]:
+        """Which vectors the audience may see, by dimensions. While every document has one and no document came or went,
+        they are the same: to look at the documents alone is the quicker way."""
+        documents, key = await self._store.search.document_state(audience), (audience, model)
+        known = self._whole.get(key)
+        if known is not None and known[0] == documents:
+            return known[1]
+        self._whole.pop(key, None)
+        states = await self._store.search.vector_state(audience, model)
+        if sum(count for count, *_ in states.values()) == documents[0]:
+            self._whole[key] = documents, states
+            if len(self._whole) > AUDIENCES:
+                del self._whole[next(iter(self._whole))]
+        return states
 
     async def _vector(self, asking: RecallQuery) -> tuple[bytes, int]:
         """The question's vector, from a call unless it was asked lately."""

@@ -1,10 +1,11 @@
 """Rules after the scores: lines that only ask or repeat, memories in place of their lines, former values."""
 
 import tomllib
-from collections.abc import Collection, Container, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache, wraps
 from importlib.resources import files
+from typing import TypeVar
 
 from bot.core.memories import Memory
 from bot.core.recall import Candidate, ScoredHit, SearchHit, TimeSpan
@@ -13,6 +14,8 @@ from bot.recall.query import SearchQuery
 from bot.text.catalogue import LazyPattern
 from bot.text.fold import fold
 from bot.text.length import SENTENCE, clauses_of
+
+T = TypeVar("T")
 
 NEWS = 0.3
 """What a line of nuan's tells that no person near it tells, as a share of the best fit: less is small talk. The same of
@@ -37,6 +40,9 @@ about another thing."""
 FORMER = 0.9
 """What a former value has of the figure of the one that took its place, where the question is about the past."""
 
+KNOWN_TEXTS, KNOWN_CHARS = 4_096, 500
+"""Texts of at most so many characters that are read only once: the same lines are candidates again and again."""
+
 _WORDS = tomllib.loads(files("bot.recall").joinpath("wording.toml").read_text("utf-8"))
 _PAST, _ASKED, _SAID, _REQUESTS, _REQUESTED, _ASKS, _LEADS, _PRESUMES, _CHANGED = (
     LazyPattern("|".join(f"(?:{each})" for each in _WORDS[name]))
@@ -44,14 +50,24 @@ _PAST, _ASKED, _SAID, _REQUESTS, _REQUESTED, _ASKS, _LEADS, _PRESUMES, _CHANGED 
 )
 
 
+def _remembered(read: Callable[[str], T]) -> Callable[[str], T]:
+    """The same function of a text, which remembers what it said of short ones."""
+    known = lru_cache(KNOWN_TEXTS)(read)
+    return wraps(read)(lambda text: known(text) if len(text) <= KNOWN_CHARS else read(text))
+
+
+_fold = _remembered(fold)
+
+
 def asks_about_past(question: str) -> bool:
     """Whether a question is about what was so before."""
-    return _PAST.search(fold(question)) is not None
+    return _PAST.search(_fold(question)) is not None
 
 
+@_remembered
 def only_asks(text: str) -> bool:
     """Whether a line only asks, so that it tells nothing: no clause states anything, nor takes it as known."""
-    parts = [clause for words, end in SENTENCE.findall(fold(text)) for clause in clauses_of(words + end)]
+    parts = [clause for words, end in SENTENCE.findall(_fold(text)) for clause in clauses_of(words + end)]
     asked = False
     for part in (part for each in reversed(parts) if (part := each.strip(" ,，"))):
         if not _ASKS.search(part) or _PRESUMES.search(part):
@@ -60,6 +76,18 @@ def only_asks(text: str) -> bool:
         else:
             asked = True
     return asked
+
+
+@_remembered
+def _requests(text: str) -> bool:
+    """Whether a line asks for a thing to be done."""
+    return _REQUESTS.search(_fold(text)) is not None
+
+
+@_remembered
+def _changes(text: str) -> bool:
+    """Whether a line says that something is otherwise now."""
+    return _CHANGED.search(_fold(text)) is not None
 
 
 def own_terms_fit(question: SearchQuery, fit: LexicalFit) -> LexicalFit:
@@ -90,7 +118,7 @@ def filtered(
     done = _standing(fit.shares, sources, _without_former_lines(question, sources, done))
     done = _supported(question.spans, fit.shares, done, meant)
     done = _with_former(question, _changed(fit.shares, done))
-    return _once(fit.shares, _outdated({each.finding.doc: frozenset(each.terms) for each in candidates}, done))
+    return _once(fit.shares, _outdated({each.finding.doc: each.terms for each in candidates}, done))
 
 
 def _once(shares: Mapping[int, Mapping[str, float]], scored: list[ScoredHit]) -> list[ScoredHit]:
@@ -98,13 +126,13 @@ def _once(shares: Mapping[int, Mapping[str, float]], scored: list[ScoredHit]) ->
     nothing, and nothing more of the question."""
     late = [place for place, one in enumerate(scored) if not one.cut and one.finding.kind in ("digest", "note")]
     told = [
-        (fold(one.finding.text), shares.get(one.finding.doc, {}).keys(), one.cut)
+        (_fold(one.finding.text), shares.get(one.finding.doc, {}).keys(), one.cut)
         for one in scored
         if late and one.cut in ("", "former", "aside") and one.finding.kind in ("line", "memory")
     ]
     for place in late:
         finding = scored[place].finding
-        text, own = fold(finding.text), shares.get(finding.doc, {}).keys()
+        text, own = _fold(finding.text), shares.get(finding.doc, {}).keys()
         for words, known, cut in told:
             if words in text and own <= known:
                 line = text.rpartition(".md#l")[2]  # a note has it in its name, too
@@ -115,7 +143,7 @@ def _once(shares: Mapping[int, Mapping[str, float]], scored: list[ScoredHit]) ->
     return scored
 
 
-def _outdated(terms: Mapping[int, frozenset[str]], scored: list[ScoredHit]) -> list[ScoredHit]:
+def _outdated(terms: Mapping[int, Sequence[str]], scored: list[ScoredHit]) -> list[ScoredHit]:
     """The same without older summaries and notes that tell a former value and nothing of what took its place."""
     current = {one.finding.ref: one for one in scored if one.finding.memory is not None}
     gone: list[tuple[int, frozenset[str], frozenset[str]]] = []
@@ -123,12 +151,12 @@ def _outdated(terms: Mapping[int, frozenset[str]], scored: list[ScoredHit]) -> l
         memory = one.finding.memory
         now = _now(memory, current)
         if memory is not None and memory.former_at is not None and one.cut == "former" and now is not None:
-            was, is_ = terms.get(one.finding.doc, frozenset()), terms.get(now.finding.doc, frozenset())
+            was, is_ = (frozenset(terms.get(each.finding.doc, ())) for each in (one, now))
             value = frozenset(term for term in was - is_ if len(term) > 1)
             gone.append((memory.former_at, value, is_ - was))
 
     def outdated(one: ScoredHit) -> bool:
-        there = terms.get(one.finding.doc, frozenset())
+        there = frozenset(terms.get(one.finding.doc, ()))
         return any(one.finding.at <= till and value & there and not new & there for till, value, new in gone)
 
     late = ("digest", "note")
@@ -153,12 +181,10 @@ def lines_to_hide(question: SearchQuery, fit: LexicalFit, candidates: Sequence[C
         line = each.finding.line
         if line is not None and each.finding.person_id is not None:
             told[line.chat_id, line.place] = each
-    requests = {
-        each.finding.doc for each in told.values() if not of_requests and _REQUESTS.search(fold(each.finding.text))
-    }
+    requests = {each.finding.doc for each in told.values() if not of_requests and _requests(each.finding.text)}
     telling = {each.finding.doc for each in candidates if each.finding.kind in ("line", "memory")}
     of_people = [each for each in candidates if each.finding.person_id is not None]
-    quotable = cache(lambda: [(fold(each.finding.text), each) for each in of_people])
+    quotable = cache(lambda: [(_fold(each.finding.text), each) for each in of_people])
 
     def untold(finding: SearchHit, known: Container[str]) -> float:
         return sum(share for term, share in fit.shares[finding.doc].items() if term not in known)
@@ -175,7 +201,7 @@ def lines_to_hide(question: SearchQuery, fit: LexicalFit, candidates: Sequence[C
         if finding.person_id is not None or of_nuan:
             return False
         near = [told[place] for step in range(-NEAR, NEAR + 1) if (place := (line.chat_id, line.place + step)) in told]
-        text = fold(finding.text)
+        text = _fold(finding.text)
         near += [each for words, each in quotable() if len(words) >= QUOTED and words in text]
         return untold(finding, {term for each in near for term in each.terms}) < NEWS * fit.best
 
@@ -264,9 +290,7 @@ def _supported(
 
 def _changed(shares: Mapping[int, Mapping[str, float]], scored: Sequence[ScoredHit]) -> list[ScoredHit]:
     """What somebody says is otherwise now comes before what they said of it there earlier."""
-    news = [
-        one for one in scored if not one.cut and shares.get(one.finding.doc) and _CHANGED.search(fold(one.finding.text))
-    ]
+    news = [one for one in scored if not one.cut and shares.get(one.finding.doc) and _changes(one.finding.text)]
 
     def below(one: ScoredHit) -> ScoredHit:
         own, where = shares.get(one.finding.doc, {}), _where(one.finding)
@@ -295,11 +319,11 @@ def _covers(own: Mapping[str, float], other: Mapping[str, float]) -> bool:
 
 def _asked_for(finding: SearchHit, line: SearchHit) -> bool:
     """Whether a line is the wish to keep that memory, and holds it."""
-    return finding.memory is not None and finding.memory.asked and fold(finding.text) in fold(line.text)
+    return finding.memory is not None and finding.memory.asked and _fold(finding.text) in _fold(line.text)
 
 
 def _subject(finding: SearchHit) -> tuple[int | None, str]:
-    return finding.person_id, fold(finding.memory.subject) if finding.memory is not None else ""
+    return finding.person_id, _fold(finding.memory.subject) if finding.memory is not None else ""
 
 
 def _told(question: SearchQuery, memory: Memory) -> bool:

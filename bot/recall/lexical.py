@@ -3,7 +3,7 @@ around."""
 
 import heapq
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Container, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -74,13 +74,14 @@ a word in common."""
 class LexicalFit:
     """The terms that count with their weights, the rarest first, and the words' figure of each candidate by number.
 
-    `shares` is what each term gives each candidate by itself.
+    `shares` is what each term gives each candidate by itself, `counts` how often each term of the question is in it.
     """
 
     weights: Mapping[str, float]
     figures: Mapping[int, float]
     best: float
     shares: Mapping[int, Mapping[str, float]]
+    counts: Mapping[int, Mapping[str, int]]
 
 
 def without_common(question: SearchQuery, matches: Matches) -> Matches:
@@ -122,9 +123,7 @@ def candidate_pool(
     most, lifting = (round(few + (many - few) * much) for few, many in (POOL, LIFTING))
     average = max(1.0, matches.length / max(1, matches.count))
     likely = heapq.nlargest(LIKELY * most, zip(sums.values(), sums, strict=True))
-    docs = chain.from_iterable(each.docs for each in matches.talks)
-    long = dict(zip(docs, chain.from_iterable(each.lengths for each in matches.talks), strict=True))
-    held = B * (1 - much)
+    long, held = matches.length_of, B * (1 - much)
     found = ((figure / (1 + K1 * (1 - held + held * long.get(doc, average) / average)), doc) for figure, doc in likely)
     best = [doc for _, doc in heapq.nlargest(most, found)]
     lifted = (*best[:lifting], *like[:LIKE_LIFTING])
@@ -155,7 +154,8 @@ def lexical_fit(
     weights = weighed(question, matches)
     average = max(1.0, matches.length / max(1, matches.count))
     terms = {each.finding.doc: each.terms for each in candidates}
-    shares = {each.finding.doc: _shares(weights, each, average) for each in candidates}
+    counts = {number: term_counts(found, question.weights) for number, found in terms.items()}
+    shares = {number: _shares(weights, counts[number], len(found), average) for number, found in terms.items()}
     figures = {number: _figure(found, question.beside) for number, found in shares.items()}
     best = max(figures.values(), default=0.0)
     for clause in question.clauses:
@@ -166,10 +166,11 @@ def lexical_fit(
         number = each.finding.doc
         # A new term alone brings nothing: it may be anybody's.
         if figures[number] and not more.keys().isdisjoint(each.terms):
-            figures[number] += sum(_shares(more, each, average).values())
+            told = term_counts(each.terms, more)
+            figures[number] += sum(_shares(more, told, len(each.terms), average).values())
     if meant and figures:
         first = max(shares.values(), key=lambda found: _figure(found, question.beside))
-        held = sum(weights[term] for term in first.keys() - question.beside)
+        held = sum(weights[term] for term in first if term not in question.beside)
         weight = MEANT * max(*figures.values(), LEAST_WORDS) * (1 - min(held / whole, 1.0) if whole else 1.0) ** FALL
         for number in figures.keys() & meant.keys():
             figures[number] += weight * meant[number]
@@ -182,7 +183,8 @@ def lexical_fit(
             figures[number] *= 1 + NAMED
         if question.spans and in_spans(each.finding.at, question.spans):
             figures[number] = figures[number] * (1 + DATED) + DATED_ALONE * (top or 1.0)
-    return LexicalFit(weights, _in_talks(figures, candidates), best or float(bool(top or question.spans)), shares)
+    best = best or float(bool(top or question.spans))
+    return LexicalFit(weights, _in_talks(figures, candidates), best, shares, counts)
 
 
 def in_spans(at: int, spans: Iterable[TimeSpan]) -> bool:
@@ -190,16 +192,20 @@ def in_spans(at: int, spans: Iterable[TimeSpan]) -> bool:
     return any(start <= at < end for start, end in spans)
 
 
-def _shares(weights: Mapping[str, float], each: Candidate, average: float) -> dict[str, float]:
-    """What each term of the question gives a document (BM25)."""
-    found = [term for term in each.terms if term in weights]
-    if not found:
-        return {}
+def term_counts(terms: Iterable[str], among: Container[str]) -> dict[str, int]:
+    """How often each of these is there, in the order of their first places."""
     counted: dict[str, int] = {}
-    for term in found:
+    for term in [term for term in terms if term in among]:
         counted[term] = counted.get(term, 0) + 1
-    length = K1 * (1 - B + B * len(each.terms) / average)
-    return {term: weights[term] * times * (K1 + 1) / (times + length) for term, times in counted.items()}
+    return counted
+
+
+def _shares(weights: Mapping[str, float], counts: Mapping[str, int], length: int, average: float) -> dict[str, float]:
+    """What each of these terms gives a document of so many (BM25)."""
+    held = K1 * (1 - B + B * length / average)
+    return {
+        term: weights[term] * times * (K1 + 1) / (times + held) for term, times in counts.items() if term in weights
+    }
 
 
 def _figure(found: Mapping[str, float], beside: Set[str]) -> float:

@@ -213,7 +213,7 @@ def rank(
     own = own_terms_fit(task.question, fit)
     nothing = lines_to_hide(task.question, own, candidates)
     scored = _keyword(fit, candidates) if task.mode == "keyword" else _mixed(task, fit, candidates, nothing)
-    talks = rank_talks(task.question, task.now, matches, candidates, scored, meant)
+    talks = rank_talks(task.question, task.now, matches, candidates, scored, fit.counts, meant)
     scored = _in_talks(scored, talks) if task.profile != "seed" else scored
     scored = filtered(task.question, own, candidates, scored, nothing, meant)
     ordered = sorted(scored, key=_place)
@@ -351,7 +351,8 @@ def _hybrid(task: RankTask, ordered: Sequence[ScoredHit], like: Likeness) -> lis
 
 def _place(one: ScoredHit) -> tuple[bool, float, float, int]:
     """What shares nothing comes last; of equals the better mix first, then the newer."""
-    return one.cut in RANKED_LAST, -one.score, -dict(one.parts).get("mix", 0.0), -one.finding.doc
+    mix = one.parts[0][1] if one.parts[0][0] == "mix" else 0.0
+    return one.cut in RANKED_LAST, -one.score, -mix, -one.finding.doc
 
 
 def _limited(ordered: Sequence[ScoredHit], task: RankTask) -> tuple[ScoredHit, ...]:

@@ -81,10 +81,9 @@ def _subject_weights(text: str) -> Mapping[str, float]:
 
 def best_besides_lines(matches: Matches, sums: Mapping[int, float]) -> Sequence[int]:
     """Of the documents with these figures those that are no lines, the READ best: there are always more lines."""
-    lines = {doc for talk in matches.talks for doc in talk.docs}
-    if not lines:
+    if not matches.talks:
         return ()
-    return sorted((doc for doc in sums.keys() - lines), key=lambda doc: (-sums[doc], -doc))[:READ]
+    return sorted(sums.keys() - matches.length_of.keys(), key=lambda doc: (-sums[doc], -doc))[:READ]
 
 
 def with_kept_memory(text: str, done: Sequence[ScoredHit]) -> tuple[ScoredHit, ...]:

@@ -5,7 +5,6 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, repeat
 from typing import cast
 
 from bot.core.clock import DAY_MS
@@ -52,10 +51,9 @@ TalkCounts = dict[int, int]
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """BM25 over whole talks: how much the length of each holds it back, and which talk each document is of."""
+    """BM25 over whole talks: how much the length of each holds it back."""
 
     long: Sequence[float]
-    of: Mapping[int, int]
 
     def add(self, figures: dict[int, float], weight: float, times: Mapping[int, int], *, only: bool = False) -> None:
         """Add what a term that is so often in these talks gives each; `only` those that have a figure already."""
@@ -79,28 +77,28 @@ def rank_talks(
     matches: Matches,
     candidates: Sequence[Candidate],
     scored: Sequence[ScoredHit],
-    meant: Mapping[int, float] | None = None,
+    counts: Mapping[int, Mapping[str, int]],
+    meant: Mapping[int, float],
 ) -> tuple[TalkScore, ...]:
     """Every talk that has anything in common with the question, the best first, its figure at most 1; `now` in ms.
 
-    `meant` is how like the question documents are, 0 to 1.
+    `counts` is how often each term of the question is in each candidate, `meant` how like the question documents are,
+    0 to 1.
     """
     if not matches.talks:
         return ()
     talks = {(each.chat_id, each.talk): each for each in matches.talks}
     average = max(1.0, sum(each.length for each in matches.talks) / len(matches.talks))
-    words = _Words(
-        [K1 * (1 - B + B * each.length / average) for each in matches.talks],
-        dict(chain.from_iterable(zip(each.docs, repeat(place)) for place, each in enumerate(matches.talks))),
-    )
+    words = _Words([K1 * (1 - B + B * each.length / average) for each in matches.talks])
     long = message_share(question)
     keys = tuple(talks)
     whole = {
-        keys[place]: figure for place, figure in _whole(question, matches, candidates, words, FEEDBACK * long).items()
+        keys[place]: figure
+        for place, figure in _whole(question, matches, candidates, counts, words, FEEDBACK * long).items()
     }
     heard = [(one.finding.line, one.score) for one in scored if one.finding.line and one.cut != "no_term"]
     lines = talk_sums((((line.chat_id, line.talk), score) for line, score in heard), MORE, LINES)
-    like = ((key, meant[doc]) for key, each in talks.items() for doc in each.docs if doc in meant) if meant else ()
+    like = ((keys[matches.talk_of[doc]], share) for doc, share in meant.items() if doc in matches.talk_of)
     near = talk_sums(like, MEANT_MORE, MEANT_LINES)
     share, beside = TOGETHER * (1 + long), MEANT if near else 0.0
     figures: dict[TalkKey, float] = {}
@@ -127,21 +125,23 @@ def message_share(question: SearchQuery) -> float:
 
 
 def _whole(
-    question: SearchQuery, matches: Matches, candidates: Sequence[Candidate], words: _Words, feedback: float
+    question: SearchQuery,
+    matches: Matches,
+    candidates: Sequence[Candidate],
+    counts: Mapping[int, Mapping[str, int]],
+    words: _Words,
+    feedback: float,
 ) -> dict[int, float]:
     """The words' figures of whole talks, the best 1. Lines that were looked at tell how often a term is in them."""
-    lines = [(place, each.terms) for each in candidates if (place := words.of.get(each.finding.doc)) is not None]
     again: dict[str, TalkCounts] = defaultdict(dict)
-    asked = question.weights.keys()
-    for place, terms in lines:
-        found = [term for term in terms if term in asked]
-        if len(found) > 1 and len(found) > len(set(found)):
-            for term, count in Counter(found).items():
-                if count > 1:
-                    again[term][place] = again[term].get(place, 0) + count - 1
+    for doc, found in counts.items():
+        place = matches.talk_of.get(doc)
+        for term, count in found.items():
+            if count > 1 and place is not None:
+                again[term][place] = again[term].get(place, 0) + count - 1
     figures: dict[int, float] = {}
     for posting in matches.postings:
-        times = Counter(map(words.of.get, posting.docs))
+        times = Counter(map(matches.talk_of.get, posting.docs))
         times.pop(None, 0)  # what is no line
         for place, count in again.get(posting.term, {}).items():
             times[place] += count
@@ -152,6 +152,8 @@ def _whole(
     shares = {place: figure / best for place, figure in figures.items()}
     if feedback < LEAST_FEEDBACK:
         return shares
+    of = matches.talk_of
+    lines = [(of[each.finding.doc], each.terms) for each in candidates if each.finding.doc in of]
     # A new term alone brings nothing: it may be anybody's.
     for weight, times_of in _new(question, shares, lines, words):
         words.add(figures, feedback * weight, times_of, only=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bot.core.models import Embeddings
-from bot.core.recall import RecallQuery
+from bot.core.recall import HIT_KINDS, RecallQuery
 from bot.text.terms import STOP_WORDS, index_terms
 
 if TYPE_CHECKING:
@@ -152,7 +152,9 @@ def nearest(asked: bytes, among: VectorMatrix, asking: RecallQuery, least: float
     parts = (among.rows[start : start + TOGETHER] for start in range(0, len(among.rows), TOGETHER))
     products = [np.einsum("ij,j->i", part.astype(np.float32), query) for part in parts]
     cosines = np.concatenate(products) * among.sizes
-    fits = (cosines >= np.float32(least)) & np.isin(among.kinds, asking.kinds)
+    fits = cosines >= np.float32(least)
+    if len(asking.kinds) < len(HIT_KINDS):
+        fits &= np.isin(among.kinds, asking.kinds)
     if asking.since is not None:
         fits &= among.times >= asking.since
     if asking.until is not None:

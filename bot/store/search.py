@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, repeat
 
 from bot.core.events import Event
 from bot.core.memories import Memory
@@ -45,7 +45,7 @@ CITED_NOTE = """note.path || '#L' || note_chunk.first_line || CASE note_chunk.la
     WHEN note_chunk.first_line THEN '' ELSE '-' || note_chunk.last_line END || ': ' || note_chunk.text"""
 """A piece of a note as it is cited: notes/2026-05-02.md#L3-9 and what it says."""
 
-SELECT_TALKS = f"""SELECT chat_id, talk, min(at), max(at), {LIST_OF}(id), {LIST_OF}(length) FROM doc
+SELECT_TALKS = f"""SELECT chat_id, talk, min(at), max(at), sum(length), count(*), {LIST_OF}(id), {LIST_OF}(length) FROM doc
     WHERE kind = 'line'"""
 
 # The order of these joins is written down: SQLite would rather look at all lines of the installation than at those
@@ -217,6 +217,14 @@ class Search(Repository):
         return tx.number("SELECT dimensions FROM vector WHERE model = ? ORDER BY doc_id DESC LIMIT 1", model)
 
     @reads
+    def document_state(self, tx: Tx, audience: Audience) -> tuple[int, int, int]:
+        """The documents that this audience may see: their count, newest and sum of numbers."""
+        scopes = scopes_of(audience)
+        figures = "SELECT count(*), coalesce(max(id), 0), coalesce(sum(id), 0)"
+        count, newest, total = tx.row(f"{figures} FROM doc WHERE scope IN ({placeholders(scopes)})", *scopes)
+        return count, newest, total
+
+    @reads
     def vector_state(self, tx: Tx, audience: Audience, model: str) -> dict[int, tuple[int, int, int]]:
         """What this audience may see of that model's vectors: by dimensions their count, newest and sum of numbers.
 
@@ -290,23 +298,23 @@ def _matches(tx: Tx, asking: RecallQuery, terms: Sequence[str], spans: Sequence[
     count, length = tx.row(f"SELECT count(*), sum(length) {here}", *scopes)
     then = f"SELECT id {here} AND at >= ? AND at < ?{limits} ORDER BY at DESC LIMIT ?"
     dated = {number for span in spans for number in tx.ids(then, *scopes, *span, *values, MOST_DATED)}
-    return Matches(_postings(tx, asking, terms), count, length or 0, tuple(sorted(dated)), _talks(tx, asking))
+    return Matches(_postings(tx, asking, terms), count, length or 0, tuple(sorted(dated)), *_talks(tx, asking))
 
 
-def _talks(tx: Tx, asking: RecallQuery) -> tuple[IndexedTalk, ...]:
-    """All talks of which the audience may see lines. Of one scope, as is nearly always, the index has them in order."""
+def _talks(tx: Tx, asking: RecallQuery) -> tuple[tuple[IndexedTalk, ...], dict[int, int], dict[int, int]]:
+    """All talks of which the audience may see lines, and the place and the length of each line. Of one scope, as is
+    nearly always, the index has them in order."""
     held = _held(tx, asking, ("line",)) if "line" in asking.kinds else []
     if not held:
-        return ()
+        return (), {}, {}
     limits, values = _limits(asking)
     where = f" AND scope IN ({placeholders(held)}){limits} GROUP BY chat_id, talk"
     rows = tx.all(SELECT_TALKS + where, *held, *values)
     # Once for all: to begin costs as much as to read twenty.
-    docs, lengths = (json.loads(f"[{','.join(row[column] for row in rows)}]") for column in (4, 5))
-    return tuple(
-        IndexedTalk(chat, talk, begun, at, sum(long), tuple(some), tuple(long))
-        for (chat, talk, begun, at, _, _), some, long in zip(rows, docs, lengths, strict=True)
-    )
+    docs, lengths = (list(chain(*json.loads(f"[{','.join(row[column] for row in rows)}]"))) for column in (6, 7))
+    places = chain(*(repeat(place, row[5]) for place, row in enumerate(rows)))
+    talks = tuple(IndexedTalk(*row[:5]) for row in rows)
+    return talks, dict(zip(docs, places, strict=True)), dict(zip(docs, lengths, strict=True))
 
 
 def _candidates(tx: Tx, asking: RecallQuery, wanted: WantedDocuments) -> tuple[Candidate, ...]:
@@ -320,6 +328,7 @@ def _candidates(tx: Tx, asking: RecallQuery, wanted: WantedDocuments) -> tuple[C
     may = f"doc.id IN ({{}}) AND {seen}{limits}"
     lines = tx.all(SELECT_LINES + may.format(placeholders(docs)), *docs, *by, *values)
     found = [_candidate(row, here) for row in lines]
+    docs = tuple(set(docs).difference(one.finding.doc for one in found))
     kept: dict[int, Memory] = {}
     if "memory" in asking.kinds:
         docs = tuple({*docs, *_akin(tx, [one.finding.ref for one in found], docs)})
@@ -327,7 +336,7 @@ def _candidates(tx: Tx, asking: RecallQuery, wanted: WantedDocuments) -> tuple[C
         kept = {memory.id: memory for memory in tx.all(memories, *docs, *by, *values, to=Memory)}
     proven = _sources(tx, tuple(kept))
     others = SELECT_OTHERS + may.format(placeholders(docs))
-    for row in tx.all(others, *docs, *by, *values) if len(found) < len(docs) else ():
+    for row in tx.all(others, *docs, *by, *values) if docs else ():
         kind, ref = row[1:3]
         if kind != "memory":
             found.append(_candidate(row, here))
