@@ -19,7 +19,7 @@ from types import FrameType
 from bot.core.errors import StoreError
 from bot.store.schema import MIGRATIONS
 from bot.store.sqlite.copies import verify_copy
-from bot.store.sqlite.opening import _connect, _migrate, _prepare
+from bot.store.sqlite.opening import _migrate, _prepare, connect
 
 ROWS = 3
 """In each table: numbers 1 to 3, so that whatever refers to a row finds it."""
@@ -119,7 +119,7 @@ def bring(path: Path, last: int) -> None:
     if last == len(MIGRATIONS):
         _prepare(path, MIGRATIONS)
     else:
-        with contextlib.closing(_connect(path)) as db:
+        with contextlib.closing(connect(path)) as db:
             _migrate(db, path, MIGRATIONS[:last])
 
 
@@ -147,7 +147,7 @@ def versions(folder: Path) -> Iterator[Path]:
     growing = folder / "growing" / "nuan.db"
     growing.parent.mkdir(parents=True)
     for version in range(1, len(MIGRATIONS) + 1):
-        with contextlib.closing(_connect(growing)) as db:
+        with contextlib.closing(connect(growing)) as db:
             db.execute("PRAGMA synchronous = OFF")
             _migrate(db, growing, MIGRATIONS[:version])
             fill(db)

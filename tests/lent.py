@@ -21,7 +21,7 @@ from tests import blank
 FILES = ("", "-wal", "-shm")
 """What a database consists of, behind its name."""
 
-_connect, _prepare, _reader = engine._connect, engine._prepare, engine._reader
+_connect, _prepare, _reader = engine.connect, engine._prepare, engine._reader
 
 
 class Kept(SqliteTx):
@@ -155,4 +155,4 @@ def _connected(path: Path, factory: type[SqliteTx] = SqliteTx) -> SqliteTx:
     return lent.writer
 
 
-engine._prepare, engine._reader, engine._connect = _prepared, _read_by, _connected
+engine._prepare, engine._reader, engine.connect = _prepared, _read_by, _connected

@@ -86,7 +86,8 @@ def _start(folder: Path, place: Path) -> None:
         subprocess.run(watch, check=True, stderr=log, start_new_session=True, **quiet)  # type: ignore[call-overload]
 
 
-def _url(folder: Path, database: str) -> str:
+def url_of(folder: Path, database: str) -> str:
+    """The address of a database of the server in that folder."""
     return f"postgresql://nuan@/{database}?host={folder}"
 
 
@@ -137,7 +138,7 @@ def _fill(folder: Path) -> None:
             break
         except psycopg.OperationalError:
             subprocess.run(["/bin/sleep", "0.05"], check=True)
-    blank = PostgresTx(_url(folder, BLANK))
+    blank = PostgresTx(url_of(folder, BLANK))
     bring_forward(blank)
     tables = blank.ids("SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'schema_version'")
     kept = {"meta": " WHERE key NOT IN ('house', 'terms')"}
@@ -149,7 +150,7 @@ def _fill(folder: Path) -> None:
 
 def run(folder: Path, statement: str) -> None:
     """A statement of the server's owner."""
-    with psycopg.connect(_url(folder, "postgres"), autocommit=True) as owner:
+    with psycopg.connect(url_of(folder, "postgres"), autocommit=True) as owner:
         owner.execute(statement.encode())
 
 
@@ -187,7 +188,7 @@ def lend(folder: Path) -> str:
     else:
         name = f"nuan_{secrets.token_hex(6)}"
         run(server(), f"CREATE DATABASE {name} TEMPLATE {BLANK} STRATEGY WAL_LOG")
-        url = _url(server(), name)
+        url = url_of(server(), name)
     _lent.append(url)
     URLS[folder] = url
     return url

@@ -13,7 +13,7 @@ from bot.core.errors import ConfigError
 from bot.core.people import ErasedPerson
 from bot.store.schema import MIGRATIONS
 from bot.store.settings import settings_in
-from bot.store.sqlite.opening import _connect, _migrate
+from bot.store.sqlite.opening import _migrate, connect
 from bot.store.store import DATABASE, open_store
 from tests.belonging import nuan_in_thread
 from tests.reloading import SERVER, Filed
@@ -53,7 +53,7 @@ async def test_an_operator_sees_and_takes_back_what_does_not_fit_any_more(tmp_pa
 
 async def test_limits_of_an_older_nuan_are_brought_over(tmp_path: Path) -> None:
     before = 29  # migrations/0030_settings.sql
-    with closing(_connect(tmp_path / DATABASE)) as old:
+    with closing(connect(tmp_path / DATABASE)) as old:
         _migrate(old, tmp_path / DATABASE, MIGRATIONS[:before])
     with closing(sqlite3.connect(tmp_path / DATABASE)) as db, db:
         said = json.dumps({"person_minute": "3", "notify": "off"})

@@ -14,6 +14,7 @@ from bot.cli.installation import ConfigSource
 from bot.cli.reload import unset
 from bot.core.errors import FolderLockedError, StoreError
 from bot.core.people import Audience
+from bot.store.deadlines import DeadlineBounds
 from bot.store.postgres.backups import at_name, check, dump, restore
 from bot.store.postgres.connection import NUMBERED, PostgresTx
 from bot.store.postgres.opening import MIGRATIONS, bring_forward
@@ -107,6 +108,15 @@ async def test_connections_that_the_server_ended_are_made_anew_and_nothing_is_lo
         person, chat, _ = await storing.ids(store)
         kept = await store.memories.owned(person, Audience(chat, "dm", (person,)))
         assert {memory.text for memory in kept} == {"第一件", "第二件"}
+
+
+async def test_deadlines_are_read_whatever_way_the_server_has_found_to_read_them(tmp_path: Path, url: str) -> None:
+    async with await open_store(tmp_path / "data", url=url) as store:
+        await storing.say(store, "早")
+        with closing(PostgresTx(url)) as tx:
+            tx.execute("ANALYZE")  # then it reads all of a small table, and asks first what is cheap to ask
+        assert await store.deadlines.bring_back(NOW, DeadlineBounds(1, 1, 1, 1, 1)) >= 0
+        assert await store.deadlines.look(NOW)
 
 
 @pytest.mark.parametrize(

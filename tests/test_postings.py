@@ -22,7 +22,7 @@ from bot.store.index import (
 )
 from bot.store.schema import MIGRATIONS
 from bot.store.sqlite.connection import SqliteTx
-from bot.store.sqlite.opening import _connect, _migrate, _prepare
+from bot.store.sqlite.opening import _migrate, _prepare, connect
 from bot.store.store import DATABASE
 from bot.store.supersession import near_memories
 from bot.text.terms import search_terms
@@ -59,7 +59,7 @@ def of_older_schema(folder: Path, *, worn: bool, schema: int = FTS5) -> None:
     """A database with one memory in an index of FTS5, closed."""
     path = folder / DATABASE
     folder.mkdir(exist_ok=True)
-    with closing(_connect(path)) as db:
+    with closing(connect(path)) as db:
         _migrate(db, path, MIGRATIONS[:schema])
         for sql in ROWS:
             db.execute(sql)

@@ -145,6 +145,29 @@ def erase(
 
 
 @app.command(
+    rich_help_panel=KEEP, epilog=examples("nuan move --to postgresql://nuan@db.example/nuan", "nuan move --to sqlite:")
+)
+def move(
+    to: Annotated[
+        str,
+        typer.Option("--to", help="postgresql://user@host/name, or sqlite: for the file of the data folder."),
+    ],
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+    data: DataOption = DATA_FOLDER,
+) -> None:
+    """Copy everything into a new database of a PostgreSQL server, or from there into the file.
+
+    What is there now stays as it is. Every table is compared at the end; run it again when it was cut off, and it goes
+    on. Stop nuan first, and set store.url afterwards.
+    """
+    from bot.cli.move import move as copy_all
+
+    place = read_installation(config, data)
+    print_result(guard(lambda: copy_all(place, to, as_json=as_json)))
+
+
+@app.command(
     rich_help_panel=KEEP, epilog=examples("nuan unset", "nuan unset budget.day_money", "nuan unset --all --json")
 )
 def unset(

@@ -17,7 +17,7 @@ from bot.store.personal_data import IS_LEAVING
 from bot.store.proactive import FREE_AT
 from bot.store.reminders import tidy_reminders
 from bot.store.removal import empty_off_record
-from bot.store.schema import EVENT_QUEUE, GREATEST, OUTBOX_DUE
+from bot.store.schema import EVENT_QUEUE, GREATEST, META_AT, OUTBOX_DUE
 from bot.store.transactions import Tx
 from bot.store.windows import end_windows
 from bot.text.dates import month_start
@@ -60,7 +60,6 @@ class _Deadline(NamedTuple):
 
 
 IS_QUEUED, IS_OPEN, IS_PENDING = "state = 'queued' AND ", "state = 'open' AND ", "state = 'pending' AND "
-META_AT = "CAST(value AS INTEGER)"
 IN_META = f"(key IN ('tidy_at', 'life_at', 'backup_at', '{WIPE_KEY}') OR {IS_LEAVING}) AND "
 
 DEADLINES = (

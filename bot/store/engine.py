@@ -6,14 +6,14 @@ import functools
 import queue
 import threading
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from importlib import import_module
 from types import ModuleType
 from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 
 from bot.core.errors import StoreError
 from bot.store.files import DataFiles
-from bot.store.transactions import AccessLists, Tx
+from bot.store.transactions import AccessLists, Row, Tx
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -48,6 +48,10 @@ class Connection(Tx):
 
     def refusal(self, error: Exception) -> StoreError:
         """What the callers of a commit that failed are told."""
+        raise NotImplementedError
+
+    def fill(self, table: str, columns: Sequence[str], rows: Iterable[Row]) -> None:
+        """Store many new rows, inside a transaction; a row may refer to a later one of them."""
         raise NotImplementedError
 
     def close(self) -> None:

@@ -21,7 +21,7 @@ from bot.core.models import (
 from bot.core.sessions import CallCause, ModelCall
 from bot.core.speaking import UNASKED, AnswerLimits
 from bot.store.engine import Repository, reading, reads, writes, writing
-from bot.store.schema import placeholders
+from bot.store.schema import META_AT, placeholders
 from bot.store.transactions import Row, Tx
 
 IS_COUNTED: Mapping[BudgetPeriod, str] = {
@@ -118,7 +118,7 @@ UNSUMMED = 8
 """So many newest calls, and what is in flight, are counted one by one."""
 
 SUMMED_KEY = "spent_upto"
-SUMMED = f"coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = '{SUMMED_KEY}'), 0)"
+SUMMED = f"coalesce((SELECT {META_AT} FROM meta WHERE key = '{SUMMED_KEY}'), 0)"
 """The number of the last call that is in the sums."""
 
 SUM_CALLS = f"""INSERT INTO spent (slot, cause, uncounted, calls, cost, tokens, prompt_tokens, cached_tokens)

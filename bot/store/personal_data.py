@@ -17,7 +17,7 @@ from bot.store.index import drop_documents
 from bot.store.notes import delete_note, read_note
 from bot.store.people import drop_expired_codes, put_code
 from bot.store.removal import delete_lines, empty_talk, purge_rows
-from bot.store.schema import WAITING_THERE, placeholders
+from bot.store.schema import META_AT, WAITING_THERE, placeholders
 from bot.store.sessions import drop_log, end_logs
 from bot.store.supersession import end_memory
 from bot.store.transactions import Tx
@@ -119,7 +119,7 @@ def count_of_person(tx: Tx, person_id: int) -> dict[str, int]:
 
 def _drop_left_addresses(tx: Tx, now: int) -> None:
     """Where the last word has been sent, the address goes. Whoever came back keeps theirs."""
-    for (key,) in tx.all(f"SELECT key FROM meta WHERE {IS_LEAVING} AND CAST(value AS INTEGER) <= ?", now):
+    for (key,) in tx.all(f"SELECT key FROM meta WHERE {IS_LEAVING} AND {META_AT} <= ?", now):
         number = int(key.removeprefix(LEAVING_KEY))
         if tx.has(
             f"SELECT 1 FROM outbox {WAITING_THERE} WHERE chat_id = ? AND state IN ('pending', 'sending')", number

@@ -46,6 +46,9 @@ POSTED = """CASE length(steps) WHEN 0 THEN 1
     ELSE 1 + (length(steps) - 1) / CAST(hex(substr(steps, 1, 1)) AS INTEGER) END"""
 """How many documents a row of the index lists, by the bytes of its steps."""
 
+META_AT = "CAST(value AS INTEGER)"
+"""The instant that a row of `meta` says, ms. Who asks for it may meet rows that say something else."""
+
 GIVEN, NAMED = "json_each(?) AS given", "json_each(?) AS named"
 """The numbers, and the words, of a list in JSON as rows with a column `value`."""
 

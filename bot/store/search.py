@@ -20,7 +20,7 @@ from bot.core.recall import (
     SearchHit,
     TimeSpan,
 )
-from bot.store.engine import Repository, reads, writes
+from bot.store.engine import Repository, reading, reads, writes
 from bot.store.events import OWN_RECENT_LINES, read_events
 from bot.store.index import DOCUMENT_TEXT, STORE_VECTOR, fingerprint, postings_of, scopes_of
 from bot.store.ledger import Settlement, settle_call
@@ -113,24 +113,25 @@ class NewVector:
     vector: bytes
 
 
+def look_up(
+    tx: Tx,
+    asking: RecallQuery,
+    terms: Sequence[str],
+    spans: Sequence[TimeSpan],
+    choose: Callable[[Matches], WantedDocuments],
+) -> tuple[Matches, tuple[Candidate, ...]]:
+    """What the index has of these terms and of these times, and of that what `choose` (pure) wants to be read.
+
+    A term that is not letters and figures has nothing. One trip: what was chosen is there when it is read.
+    """
+    matches = _matches(tx, asking, [term for term in terms if term.isalnum()], spans)
+    return matches, _candidates(tx, asking, choose(matches))
+
+
 class Search(Repository):
     """What can come back, by its words and its vectors; every read for people filters by audience in the query."""
 
-    @reads
-    def look(
-        self,
-        tx: Tx,
-        asking: RecallQuery,
-        terms: Sequence[str],
-        spans: Sequence[TimeSpan],
-        choose: Callable[[Matches], WantedDocuments],
-    ) -> tuple[Matches, tuple[Candidate, ...]]:
-        """What the index has of these terms and of these times, and of that what `choose` (pure) wants to be read.
-
-        A term that is not letters and figures has nothing. One trip: what was chosen is there when it is read.
-        """
-        matches = _matches(tx, asking, [term for term in terms if term.isalnum()], spans)
-        return matches, _candidates(tx, asking, choose(matches))
+    look = reading(look_up)
 
     @reads
     def read(self, tx: Tx, asking: RecallQuery, wanted: WantedDocuments) -> tuple[Candidate, ...]:

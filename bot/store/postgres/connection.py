@@ -1,6 +1,6 @@
 """Connections to a PostgreSQL server, and what only it can tell of a database."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import psycopg
@@ -13,6 +13,7 @@ from psycopg.types.string import StrDumper, TextLoader
 from bot.core.errors import StatementError, StoreError
 from bot.store.engine import Connection
 from bot.store.postgres.dialect import translated
+from bot.store.transactions import Row
 
 CONNECT_SECONDS = 5
 """How long a server may take to answer; who waits for it is waited for."""
@@ -139,6 +140,13 @@ class PostgresTx(Connection):
         told = " RETURNING id" if table in NUMBERED else ""
         done = self.execute(f"INSERT INTO {table} ({names}) VALUES ({places}){told}", tuple(values.values()))
         return int(done.fetchone()[0]) if told else 0
+
+    def fill(self, table: str, columns: Sequence[str], rows: Iterable[Row]) -> None:
+        """As `Connection.fill`."""
+        sql = f"COPY {table} ({', '.join(columns)}) FROM STDIN"
+        with self._server.cursor() as cursor, cursor.copy(sql.encode()) as copy:
+            for row in rows:
+                copy.write_row(row)
 
     def commit(self) -> None:
         """As `Connection.commit`; where the server went away meanwhile it is asked what became of it."""

@@ -31,6 +31,9 @@ LOCK = 0x6E75616E
 BEGIN_READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 """All of one moment."""
 
+UNFINISHED = "move_unfinished"
+"""The table that a database has for as long as a move into it lasts: nobody answers from half of the rows."""
+
 MIGRATIONS = read_migrations("bot.store.postgres")
 
 
@@ -135,15 +138,15 @@ def _open(url: str, read_only: bool) -> PostgresDatabase:
 
 
 @contextlib.contextmanager
-def explained() -> Iterator[None]:
+def explained(server: str = "the PostgreSQL server of store.url") -> Iterator[None]:
     """What the driver raises is a StoreError that says what to do."""
     try:
         yield
     except psycopg.Error as error:
         told = first_line(error)
         if "another nuan" in told:
-            raise FolderLockedError(f"{told}: stop it, or name another in store.url") from error
-        raise StoreError(f"the PostgreSQL server of store.url cannot be used ({told})") from error
+            raise FolderLockedError(f"{told}: stop it, or name another database") from error
+        raise StoreError(f"{server} cannot be used ({told})") from error
 
 
 def read_existing(url: str, work: Callable[[Tx], T]) -> T:
@@ -158,14 +161,21 @@ def server_version(url: str) -> str:
     return version
 
 
+def tables_in(tx: Tx) -> frozenset[str]:
+    """The names of all tables."""
+    return frozenset(name for (name,) in tx.all("SELECT tablename FROM pg_tables WHERE schemaname = 'public'"))
+
+
 def version_of(tx: Tx) -> int:
     """The number of the last migration; 0 for a database with nothing in it."""
     server = int(tx.value("SELECT current_setting('server_version_num')")) // 10_000
     if server < LEAST_SERVER:
         raise StoreError(f"the server is PostgreSQL {server}: {LEAST_SERVER} or newer is needed")
-    tables = tx.all("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
-    if tables and ("schema_version",) not in tables:
-        raise StoreError("the database of store.url is of another program; name another")
+    tables = tables_in(tx)
+    if UNFINISHED in tables:
+        raise StoreError("a move into the database of store.url is not finished: run `nuan move` again")
+    if tables and "schema_version" not in tables:
+        raise StoreError("the database is of another program; name another")
     return tx.number("SELECT number FROM schema_version") if tables else 0
 
 

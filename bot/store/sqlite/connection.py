@@ -3,13 +3,14 @@
 import contextlib
 import os
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from bot.core.errors import StatementError, StoreError
 from bot.store.engine import Connection
-from bot.store.transactions import Tx
+from bot.store.schema import placeholders
+from bot.store.transactions import Row, Tx
 
 T = TypeVar("T")
 
@@ -61,6 +62,11 @@ class SqliteTx(sqlite3.Connection, Connection):
         self.backup(other)
         return other
 
+    def fill(self, table: str, columns: Sequence[str], rows: Iterable[Row]) -> None:
+        """As `Connection.fill`."""
+        self.execute("PRAGMA defer_foreign_keys = ON")  # until the end of the transaction
+        self.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({placeholders(columns)})", rows)
+
     def undoes_all(self, error: Exception) -> bool:
         """When the disk or the file refuses."""
         return isinstance(error, sqlite3.OperationalError | sqlite3.InternalError)
@@ -76,6 +82,11 @@ class SqliteTx(sqlite3.Connection, Connection):
     def raise_last_number(self, table: str, number: int) -> None:
         """As `Tx.raise_last_number`."""
         self.run("UPDATE sqlite_sequence SET seq = ? WHERE name = ? AND seq < ?", number, table, number)
+        sql = (
+            "INSERT INTO sqlite_sequence (name, seq) SELECT name, ? FROM sqlite_master WHERE name = ? "
+            "AND sql LIKE '%AUTOINCREMENT%' AND name NOT IN (SELECT name FROM sqlite_sequence)"
+        )
+        self.run(sql, number, table)
 
     def columns(self, table: str) -> tuple[tuple[str, str, str | None], ...]:
         """As `Tx.columns`."""

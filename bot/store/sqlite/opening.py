@@ -25,6 +25,9 @@ LEAST_SQLITE = (3, 39)
 
 Migrations = tuple[tuple[str, ...], ...]
 
+MOVING = "nuan.moving.db"
+"""The database of the folder for as long as a move into it lasts."""
+
 POSTINGS = 46
 """The first schema without full-text indexes of FTS5."""
 
@@ -127,7 +130,7 @@ async def open_database(path: Path, *, read_only: bool = False) -> SqliteDatabas
         if read_only:
             await _same_version(reader, path)
             return SqliteDatabase(reader, None)
-        return SqliteDatabase(reader, Writer(await asyncio.to_thread(_connect, path)))
+        return SqliteDatabase(reader, Writer(await asyncio.to_thread(connect, path)))
     except sqlite3.Error as error:
         await reader.close()
         raise StoreError(_advice(path, error)) from error
@@ -168,7 +171,8 @@ def _newer(path: Path, version: int) -> str:
     return f"{path.name} was written by a newer nuan (schema {version}): update nuan, nothing was changed"
 
 
-def _connect(path: Path, factory: type[SqliteTx] = SqliteTx) -> SqliteTx:
+def connect(path: Path, factory: type[SqliteTx] = SqliteTx) -> SqliteTx:
+    """A connection that may write."""
     connection = sqlite3.connect(
         path, isolation_level=None, check_same_thread=False, cached_statements=512, factory=factory
     )
@@ -191,7 +195,7 @@ def _prepare(path: Path, migrations: Migrations) -> None:
         if path.exists():
             with contextlib.closing(open_existing(path)) as connection:
                 _check(connection, path, len(migrations))
-            with contextlib.closing(_connect(path)) as connection:
+            with contextlib.closing(connect(path)) as connection:
                 _migrate(connection, path, migrations)
                 _index(connection)
         else:
@@ -207,6 +211,8 @@ def bring_forward(path: Path) -> None:
 
 def _create(path: Path, migrations: Migrations) -> None:
     """A new database appears whole or not at all, so that an empty file is always a damaged one."""
+    if path.with_name(MOVING).exists():
+        raise StoreError(f"a move into this folder is not finished: run `nuan move` again, or remove {MOVING}")
     left = path.with_name(f"{path.name}-wal")
     if left.exists() and left.stat().st_size:
         raise StoreError(f"{path.name} is gone but {left.name} is there: put the database or a backup back beside it")
@@ -215,7 +221,7 @@ def _create(path: Path, migrations: Migrations) -> None:
     for part in ("-wal", "-shm"):
         new.with_name(new.name + part).unlink(missing_ok=True)
     create_file(new)
-    with contextlib.closing(_connect(new)) as connection:
+    with contextlib.closing(connect(new)) as connection:
         _migrate(connection, new, migrations)
         _index(connection)
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
