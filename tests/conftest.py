@@ -45,23 +45,19 @@ OpenMedia = Callable[..., Awaitable[MediaWorld]]
 BOTH_ENGINES = frozenset(
     (
         "closing",
+        "copies",
         "deletions",
         "epochs",
-        "isolation",
-        "join",
         "limits",
-        "linking",
         "memory_change",
         "memory_flow",
         "memory_merging",
-        "one_current",
         "outage",
-        "overtaken",
         "promises",
-        "recall_former",
         "reminders",
         "replacing",
         "sessions",
+        "speaking",
         "stop",
         "talk",
         "tool_loop",
@@ -119,7 +115,28 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """What both engines must do alike is asked of Worlds on either."""
     asked = {"world", "new_world"}.intersection(metafunc.fixturenames)
     if asked and metafunc.module.__name__.removeprefix("tests.test_") in BOTH_ENGINES:
-        metafunc.parametrize("engine", ("sqlite", pytest.param("postgres", marks=pytest.mark.postgres)), indirect=True)
+        second = pytest.param("postgres", marks=(pytest.mark.postgres, pytest.mark.second_engine))
+        metafunc.parametrize("engine", ("sqlite", second), indirect=True)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Of a test with a table only the first row runs on PostgreSQL, unless it is marked `every_row`.
+
+    The others say the same in other words, for which the store does the same.
+    """
+    kept, left, seen = [], [], set()
+    for item in items:
+        second = item.get_closest_marker("second_engine")
+        name = item.nodeid.partition("[")[0]
+        if second and name in seen and not item.get_closest_marker("every_row"):
+            left.append(item)
+            continue
+        kept.append(item)
+        if second:
+            seen.add(name)
+    if left:
+        config.hook.pytest_deselected(items=left)
+        items[:] = kept
 
 
 @pytest.fixture

@@ -1,10 +1,10 @@
 """Real processes without the seconds that importing takes: one process imports everything, and forks those that run.
 
-`python -m tests.fork_server N` is that process, with one end of a pair of sockets as descriptor N, and somebody who
-orders at the other. It has one thread, opens nothing, and imports at the first order; what a start reads, the shipped
-texts, dictionaries and expressions, it has read by then too. What it forks takes over folder, environment and the three
-streams, runs its module as `python -m` would and ends as any program: it can be asked, interrupted and killed like one,
-and starts in a tenth of the time.
+`python -m tests.fork_server N` is that process, with a socket as descriptor N that listens for those who order: all
+workers of one run of tests have one. It has one thread, opens nothing, and imports at the first order; what a start
+reads, the shipped texts, dictionaries and expressions, it has read by then too. What it forks takes over folder,
+environment and the three streams, runs its module as `python -m` would and ends as any program: it can be asked,
+interrupted and killed like one, and starts in a tenth of the time.
 """
 
 import asyncio
@@ -23,6 +23,7 @@ import subprocess
 import sys
 import threading
 import time
+import zlib
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -44,8 +45,9 @@ LIBRARIES = (
     "opencc",
     "apscheduler.triggers.cron",
     "asyncio.subprocess",
+    "mcp.server.stdio",
 )
-"""What the program imports only when it is needed."""
+"""What the program, and servers of tests, import only when it is needed."""
 
 TABLES = ROOT / ".pytest_cache" / "tables"
 """Where the tables of libraries are kept that all tests use."""
@@ -108,20 +110,30 @@ class Child:
 
 
 class ForkServer:
-    """The process that forks, seen from the one that orders. It ends with it."""
+    """The process that forks, seen from one who orders. It ends when nobody does any more."""
 
     def __init__(self) -> None:
-        self._wire, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "tests.fork_server", str(theirs.fileno())],
+        run = os.environ.get("PYTEST_XDIST_TESTRUNUID") or str(os.getpid())
+        self.address = f"nuan-fork-{run}-{zlib.crc32(bytes(ROOT))}"
+        """Of a socket without a file; another copy of the code has a server of its own."""
+        while (wire := connected(self.address)) is None:
+            self._begin()
+        self._wire = wire
+        atexit.register(wire.close)
+
+    def _begin(self) -> None:
+        """Start it, nobody's child, unless another process does at this moment."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening, suppress(OSError):
+            listening.bind(f"\0{self.address}")
+            listening.listen()
+            subprocess.run(
+                [sys.executable, "-m", "tests.fork_server", str(listening.fileno())],
                 cwd=ROOT,
-                pass_fds=[theirs.fileno()],
+                pass_fds=[listening.fileno()],
                 env={**os.environ, "LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1"},
                 start_new_session=True,
+                check=True,
             )
-        self._handle = os.pidfd_open(self._process.pid)
-        atexit.register(self.end)
 
     def start(self, order: Order, streams: tuple[int, int, int]) -> Child:
         """Run it with these descriptors as standard input, output and error; they stay open here."""
@@ -135,12 +147,18 @@ class ForkServer:
 
     def ended(self) -> bool:
         """Whether somebody has killed it."""
-        return bool(select.select([self._handle], [], [], 0)[0])
+        return bool(select.select([self._wire], [], [], 0)[0])
 
-    def end(self) -> None:
-        """Order nothing more, and wait for its end."""
-        self._wire.close()
-        self._process.wait()
+
+def connected(address: str) -> socket.socket | None:
+    """A connection to the fork server of that address; None where there is none."""
+    wire = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    try:
+        wire.connect(f"\0{address}")
+    except ConnectionRefusedError:
+        wire.close()
+        return None
+    return wire
 
 
 @cache
@@ -193,33 +211,45 @@ def _prepare() -> None:
     asyncio.run(installation.preload(configuration, SOME_DAY))
 
 
-def _serve(wire: socket.socket) -> Order | None:
+def _serve(listening: socket.socket) -> Order | None:
     """Fork for every order and tell how children ended; returns in the child with its order, here with None.
 
-    When nobody is left to order, those that still run are killed: none outlives its test.
+    When one who ordered is gone, those of theirs that still run are killed: none outlives its test.
     """
-    running: set[int] = set()
-    while True:
-        told, streams, _, _ = socket.recv_fds(wire, ORDER_BYTES, 3)
-        if not told:
-            break
-        if not streams:
-            wire.send(str(os.waitstatus_to_exitcode(os.waitpid(int(told), 0)[1])).encode())
-            running.discard(int(told))
-        elif (pid := _forked()) != 0:
-            running.add(pid)
-            for stream in streams:
-                os.close(stream)
-            wire.send(str(pid).encode())
-        else:
-            wire.close()
-            order = Order(**json.loads(told))
-            _become(order, streams)
-            return order
-    for pid in running:
-        os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
+    running: dict[socket.socket, set[int]] = {listening.accept()[0]: set()}
+    while running:
+        for wire in select.select([listening, *running], [], [])[0]:
+            if wire is listening:
+                running[listening.accept()[0]] = set()
+                continue
+            told, streams, _, _ = _received(wire)
+            if not told:
+                wire.close()
+                for pid in running.pop(wire):
+                    os.kill(pid, signal.SIGKILL)
+                    os.waitpid(pid, 0)
+            elif not streams:
+                running[wire].discard(int(told))
+                wire.send(str(os.waitstatus_to_exitcode(os.waitpid(int(told), 0)[1])).encode())
+            elif (pid := _forked()) != 0:
+                running[wire].add(pid)
+                for stream in streams:
+                    os.close(stream)
+                wire.send(str(pid).encode())
+            else:
+                for each in (listening, *running):
+                    each.close()
+                order = Order(**json.loads(told))
+                _become(order, streams)
+                return order
     return None
+
+
+def _received(wire: socket.socket) -> tuple[bytes, list[int], int, object]:
+    try:
+        return socket.recv_fds(wire, ORDER_BYTES, 3)
+    except ConnectionResetError:  # who ordered was killed
+        return b"", [], 0, None
 
 
 @cache
@@ -258,6 +288,8 @@ def _stream(number: int, mode: str, before: TextIO) -> io.TextIOWrapper:
 
 
 def _main() -> None:
+    if os.fork():
+        os._exit(0)  # whoever started it has no child that lasts
     order = _serve(socket.socket(fileno=int(sys.argv[1])))
     if order is not None:
         sys.argv[1:] = order.words

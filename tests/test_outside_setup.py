@@ -3,9 +3,10 @@
 import asyncio
 import gzip
 import json
+import os
 import shutil
+import signal
 import socket
-import sys
 import tomllib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -24,7 +25,8 @@ from bot.core.files import PromptFiles
 from bot.pipeline.tools.registry import sent_specs
 from bot.text.length import estimate_tokens, tools_tokens
 from tests.fakes.clock import let_others_run
-from tests.outside import PROGRAM, alive, approve, broken, called, find, program, results, settings, steps, use
+from tests.fork_server import ROOT, Order, fork_server
+from tests.outside import alive, approve, broken, called, find, program, results, settings, steps, use
 from tests.world import World
 
 TWELVE = (
@@ -79,15 +81,16 @@ async def listening(port: int) -> None:
 
 
 @asynccontextmanager
-async def over_http(folder: Path, port: int) -> AsyncIterator[asyncio.subprocess.Process]:
+async def over_http(folder: Path, port: int) -> AsyncIterator[None]:
     """The program that answers at that port, ended at the end."""
     await asyncio.to_thread(folder.mkdir, exist_ok=True)
-    process = await asyncio.create_subprocess_exec(sys.executable, "-P", PROGRAM, str(folder), str(port))
+    order = Order("tests.fakes.outside_server", (str(folder), str(port)), str(ROOT), dict(os.environ))
+    process = fork_server().start(order, (0, 1, 2))
     try:
         await listening(port)
-        yield process
+        yield
     finally:
-        process.terminate()
+        process.send_signal(signal.SIGTERM)
         await process.wait()
 
 
@@ -304,9 +307,8 @@ async def test_a_published_server_is_used_for_real(tmp_path: Path, name: str) ->
 
 
 def test_the_example_of_the_guide_is_a_configuration(tmp_path: Path) -> None:
-    root = Path(PROGRAM).parents[2]
     for language in ("en", "zh"):
-        text = (root / f"docs/guide/{language}/outside-tools.md").read_text("utf-8")
+        text = (ROOT / f"docs/guide/{language}/outside-tools.md").read_text("utf-8")
         tables = "\n".join(line[4:] for line in text.splitlines() if line.startswith("    "))
         assert set(tomllib.loads(tables)["mcp"]["servers"]) >= {"fetch", "search", "searxng", "tavily"}
         (tmp_path / "nuan.toml").write_text(tables, "utf-8")

@@ -201,6 +201,7 @@ async def test_a_crash_after_a_tool_ran_does_not_run_it_twice(world: World) -> N
     assert world.rows("SELECT count(*), max(importance) FROM memory") == [(1, 1)]
 
 
+@pytest.mark.every_row
 @pytest.mark.parametrize("ranking", ["keyword", "v2", "hybrid"])
 async def test_recall_orders_as_configured_and_tells_nobody_elses(new_world: NewWorld, ranking: str) -> None:
     world = await new_world(memory={"mode": ranking}, prompt={"light": "off"})
