@@ -12,6 +12,7 @@ from bot.container import Dependencies
 from bot.core.events import Incoming, Outgoing, Place, Sender
 from bot.core.files import PromptFiles
 from bot.core.models import Capabilities, Message
+from bot.core.parts import PartKind
 from bot.core.people import ErasedPerson
 from bot.core.ports import SettingChanges
 from bot.model.pool import Endpoint, ModelPool
@@ -44,6 +45,7 @@ class Talk:
 
     platform: str = "console"
     resends: bool = True
+    sends: dict[PartKind, int] = field(default_factory=dict)
     said: list[Outgoing] = field(default_factory=list)
     broken: bool = False
     check: Callable[[str], bool] = lambda text: True

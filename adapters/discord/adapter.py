@@ -13,7 +13,7 @@ from adapters.discord import DiscordSettings
 from adapters.discord.channels import ChannelQueues, History, readable
 from adapters.discord.client import Address, Client, ServerFault, check, library_logs_forwarded, silent_ms
 from adapters.discord.events import PLATFORM, events_of, typing_of
-from adapters.discord.sending import FAILURES, DiscordSender, error_text, fate_of
+from adapters.discord.sending import FAILURES, SENDS, DiscordSender, error_text, fate_of
 from adapters.discord.slash import Interactions, interaction_event, sync
 from bot.core.errors import NuanError, PlatformError, SendError
 from bot.core.events import Attachment, CommandSpec, Incoming, Outgoing
@@ -71,6 +71,7 @@ class DiscordAdapter:
 
     platform = PLATFORM
     resends = True
+    sends = SENDS
     edit_interval_ms = 1_500
     placeholder = False
     debounce_ms = 600
@@ -113,7 +114,8 @@ class DiscordAdapter:
 
     async def send(self, outgoing: Outgoing) -> tuple[str, ...]:
         """Send one message, the same row any number of times; SendError says what became of one not sent."""
-        return (await self._ready_posts().post(outgoing),)
+        sent = await self._ready_posts().post(outgoing)
+        return (sent,) if sent else ()
 
     async def show(self, outgoing: Outgoing) -> str:
         """Send `outgoing.text`, or put it into the message `preview_id`; that message's id. SendError as `send`."""

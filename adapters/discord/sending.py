@@ -1,7 +1,10 @@
 """Sending to Discord: the same outbox row any number of times, one message. It stores nothing and splits nothing."""
 
+import io
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from types import MappingProxyType
+from typing import Any, cast
 
 import aiohttp
 import discord
@@ -11,6 +14,7 @@ from adapters.discord.client import Address
 from adapters.discord.slash import Interactions, PendingInteraction, account_id, view_of
 from bot.core.errors import SendError, bounded_wait_ms
 from bot.core.events import Outgoing
+from bot.core.parts import File, Image, PartKind, Reaction, Sticker, Voice
 from bot.core.ports import Clock
 from bot.text import markdown
 from bot.text.links import folded
@@ -19,6 +23,11 @@ NONCE_MS = 4 * 60_000
 """How long Discord surely knows a nonce ("a few minutes", discord-api-docs#6647; five were seen), less one."""
 MOST_CHARS = 2_000
 """What Discord takes in one message."""
+MOST_BYTES = 10 * 1024 * 1024
+"""Of a file, where no server pays for more."""
+SENDS: Mapping[PartKind, int] = MappingProxyType(
+    {"reaction": 0, "sticker": 0, "image": MOST_BYTES, "file": MOST_BYTES, "voice": MOST_BYTES}
+)
 LOOK_BACK = 100
 """Messages among which an earlier try's copy is looked for: as many as one request brings."""
 SKEW_MS = 60_000
@@ -45,8 +54,10 @@ class DiscordSender:
         self._begun: dict[int, int] = {}
 
     async def post(self, outgoing: Outgoing) -> str:
-        """The id of the message that now shows the text. SendError says what became of one that does not."""
+        """The id of the message that now shows it, "" of a reaction. SendError says what became of one that does not."""
         own_dm = False
+        if outgoing.part is not None:
+            outgoing = replace(outgoing, text=content_of(outgoing))
         formatted = markdown.discord(outgoing.text)
         if len(formatted) <= MOST_CHARS:  # a table grows when it is drawn; better plain than refused
             outgoing = replace(outgoing, text=formatted)
@@ -56,6 +67,9 @@ class DiscordSender:
                 return str(answered)
             own_dm = bool(outgoing.only_for)
             channel = await self._channel(outgoing)
+            if isinstance(outgoing.part, Reaction):
+                await channel.get_partial_message(int(outgoing.target)).add_reaction(outgoing.part.emoji)
+                return ""
             if outgoing.preview_id and await self._edit(channel, int(outgoing.preview_id), outgoing):
                 return outgoing.preview_id
             return str(await self._once(channel, outgoing))
@@ -99,14 +113,11 @@ class DiscordSender:
         here = self._begun.setdefault(outgoing.outbox_id, now)
         first = min(here, outgoing.tried_at) if outgoing.tried_at or outgoing.again else here
         # The nonce may be forgotten; then only the channel can tell whether it stands there.
-        if now - first >= NONCE_MS and (there := await self._standing(channel, nonce, outgoing.text, first)):
+        if now - first >= NONCE_MS and (there := await self._standing(channel, nonce, outgoing, first)):
             message = there
         else:
-            view = view_of(outgoing.buttons) or discord.utils.MISSING
             try:
-                message = await channel.send(
-                    outgoing.text, nonce=nonce, suppress_embeds=True, allowed_mentions=_NO_MENTIONS, view=view
-                )
+                message = await self._send(channel, nonce, outgoing)
             except (KeyError, ValueError, TypeError, AttributeError) as error:  # an answer that the library cannot read
                 raise SendError("unknown", error_text(error)) from error
         # A nonce that Discord knew brings back the first message, which may have been a preview.
@@ -115,10 +126,24 @@ class DiscordSender:
         self._forget(now)
         return message.id
 
+    async def _send(self, channel: discord.PartialMessageable, nonce: str, outgoing: Outgoing) -> discord.Message:
+        if outgoing.part is None:
+            view = view_of(outgoing.buttons) or discord.utils.MISSING
+            return await channel.send(
+                outgoing.text, nonce=nonce, suppress_embeds=True, allowed_mentions=_NO_MENTIONS, view=view
+            )
+        return await channel.send(
+            outgoing.text,
+            nonce=nonce,
+            allowed_mentions=_NO_MENTIONS,
+            files=files_of(outgoing),
+            stickers=stickers_of(outgoing),
+        )
+
     async def _standing(
-        self, channel: discord.PartialMessageable, nonce: str, text: str, first: int
+        self, channel: discord.PartialMessageable, nonce: str, outgoing: Outgoing, first: int
     ) -> discord.Message | None:
-        """Our message of that nonce; where Discord tells no nonces, the same text at the very end of the channel.
+        """Our message of that nonce; where Discord tells no nonces, the same at the very end of the channel.
 
         None when it surely is not there: all that was said since `first`, ms, is known. SendError("unknown") otherwise.
         """
@@ -132,7 +157,7 @@ class DiscordSender:
                 at_the_end = at_the_end and mine
                 if mine and message.nonce is not None and str(message.nonce) == nonce:
                     return message
-                if at_the_end and message.nonce is None and message.content.strip() == text.strip():
+                if at_the_end and message.nonce is None and shows(message, outgoing):
                     return message
         except discord.Forbidden as error:  # a channel may be written to without being read
             raise SendError("unknown", "an earlier try is too old, and the channel cannot be read") from error
@@ -172,6 +197,46 @@ class DiscordSender:
             self._begun = {row: at for row, at in self._begun.items() if now - at < NONCE_MS}
 
 
+def content_of(outgoing: Outgoing) -> str:
+    """What stands in the message of a part: what is written below a file, an emoji of a server in the place of a sticker."""
+    match outgoing.part:
+        case Image() | File() | Voice():
+            return outgoing.part.caption[:MOST_CHARS]
+        case Sticker() if outgoing.part.id.startswith("<"):
+            return outgoing.part.id
+        case _:
+            return ""
+
+
+def files_of(outgoing: Outgoing) -> list[discord.File]:
+    """The file of a message, if it has one; made anew for each request, which reads it to its end."""
+    if not isinstance(outgoing.part, Image | File | Voice):
+        return []
+    return [discord.File(io.BytesIO(outgoing.content), outgoing.part.name)]
+
+
+def stickers_of(outgoing: Outgoing) -> list[discord.StickerItem]:
+    """The sticker of a message, if it has one."""
+    part = outgoing.part
+    if not isinstance(part, Sticker) or part.id.startswith("<"):
+        return []
+    if not part.id.isdecimal():
+        raise SendError("never", "no sticker of Discord")
+    # Of a sticker that is sent the library looks at the number only.
+    return [cast("discord.StickerItem", discord.Object(int(part.id)))]
+
+
+def shows(message: discord.Message, outgoing: Outgoing) -> bool:
+    """Whether a message is that one, by what is seen of it."""
+    files = [outgoing.part.name] if isinstance(outgoing.part, Image | File | Voice) else []
+    stickers = [sticker.id for sticker in stickers_of(outgoing)]
+    return (
+        message.content.strip() == outgoing.text.strip()
+        and [one.filename for one in message.attachments] == files
+        and [one.id for one in message.stickers] == stickers
+    )
+
+
 def fate_of(error: Exception, *, own_dm: bool = False) -> SendError:
     """What became of a message. With `own_dm` it went to one person beside the chat, so the chat is not gone."""
     match error:
@@ -198,14 +263,22 @@ async def _original(interaction: discord.Interaction[Any], outgoing: Outgoing) -
     if len(text) > MOST_CHARS:
         text = outgoing.text
     # What was deferred cannot be given the flag that keeps links folded; brackets around them do the same.
-    edited = await interaction.edit_original_response(content=text, allowed_mentions=_NO_MENTIONS, view=view)
+    edited = await interaction.edit_original_response(
+        content=text, allowed_mentions=_NO_MENTIONS, view=view, attachments=files_of(outgoing) or discord.utils.MISSING
+    )
     return edited.id
 
 
 async def _followup(interaction: discord.Interaction[Any], outgoing: Outgoing) -> int:
     view = view_of(outgoing.buttons) or discord.utils.MISSING
     sent = await interaction.followup.send(
-        outgoing.text, wait=True, ephemeral=True, suppress_embeds=True, allowed_mentions=_NO_MENTIONS, view=view
+        outgoing.text,
+        wait=True,
+        ephemeral=True,
+        suppress_embeds=True,
+        allowed_mentions=_NO_MENTIONS,
+        view=view,
+        files=files_of(outgoing) or discord.utils.MISSING,
     )
     return sent.id
 

@@ -25,6 +25,7 @@ from telegram.request import BaseRequest
 
 from adapters.telegram import TelegramSettings
 from adapters.telegram.events import ALLOWED_UPDATES, BotAccount, menu_name, migrated
+from adapters.telegram.messages import SENDS
 from adapters.telegram.polling import IngestQueue, PollingBot, PollingRequest, PollingWatch
 from adapters.telegram.requests import make_request
 from adapters.telegram.sending import ApiBot, RateLimiter, RateLimits, TelegramSender, TypingIndicator, target_of
@@ -69,6 +70,7 @@ class TelegramAdapter:
 
     platform = "telegram"
     resends = False
+    sends = SENDS
     debounce_ms = 600
     edit_interval_ms = 1_500
     draft_interval_ms = 700

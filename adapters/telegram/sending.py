@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from telegram import InlineKeyboardButton, InlineKeyboardMarkup, Message, MessageEntity
+from telegram import InlineKeyboardMarkup, Message, MessageEntity
 from telegram.error import (
     BadRequest,
     ChatMigrated,
@@ -21,19 +21,18 @@ from telegram.error import (
 )
 from telegram.ext import BaseRateLimiter, ExtBot
 
+from adapters.telegram.messages import edit_part, formatted, keyboard, send_part
 from adapters.telegram.requests import NOT_SENT_ERRORS
 from bot.core.errors import SendError, SendFate, bounded_wait_ms
-from bot.core.events import Button, Outgoing
+from bot.core.events import Outgoing
+from bot.core.parts import File, Image, Reaction
 from bot.core.ports import Clock, pause
-from bot.text.markdown import entities, preview
+from bot.text.markdown import preview
 
 ProgressKind = Literal["preview", "draft"]
 """An edit or a draft that only shows progress never waits: without a free slot it is left out."""
 
 ApiBot = ExtBot[ProgressKind]
-
-DATA_BYTES = 64
-"""Longest data of a button, UTF-8 (documented at InlineKeyboardButton.callback_data)."""
 
 GONE_TEXTS = (
     "chat not found",
@@ -53,6 +52,13 @@ MUTED_TEXTS = (
     "topic_closed",
     "chat_restricted",
 )
+
+TOO_LARGE_TEXT = "too large"
+"""Of a request that the server did not take at all."""
+
+NEW_MESSAGES = frozenset({"sendMessage", "sendPhoto", "sendDocument", "sendVoice", "sendSticker"})
+COUNTED = NEW_MESSAGES | {"editMessageText", "editMessageMedia", "sendMessageDraft"}
+"""Methods that Telegram's limits count."""
 
 TYPING_REPEAT_MS = 4_500
 """Telegram hides the sign after 5 s (documented at sendChatAction)."""
@@ -137,10 +143,10 @@ class RateLimiter(BaseRateLimiter[ProgressKind]):
         ordered = max(self._until.get(chat, 0), self._until.get(None, 0))
         if ordered > now:
             raise RateLimited(ordered - now)
-        if endpoint not in {"sendMessage", "editMessageText", "sendMessageDraft"}:
+        if endpoint not in COUNTED:
             return
         wait = max(self._window(self._all, self._limits.overall, self._limits.overall_ms, now), 0)
-        if endpoint == "sendMessage":
+        if endpoint in NEW_MESSAGES:
             wait = max(wait, self._chat_wait(chat, now))
         if hurry:
             wait = max(wait, self._previews.get(chat, 0) + self._apart[hurry] - now)
@@ -159,7 +165,7 @@ class RateLimiter(BaseRateLimiter[ProgressKind]):
 
     def _take(self, chat: int, endpoint: str, now: int, hurry: ProgressKind | None) -> None:
         self._all.append(now)
-        if endpoint == "sendMessage":
+        if endpoint in NEW_MESSAGES:
             self._chats.setdefault(chat, deque()).append(now)
         if hurry:
             self._previews[chat] = now
@@ -206,18 +212,20 @@ class TelegramSender:
         private = bool(outgoing.only_for) and str(chat) != outgoing.external_chat_id
         if outgoing.preview_id and not private:
             try:
-                return (await self._edit(chat, outgoing.preview_id, outgoing, None),)
+                return (await self._end_preview(chat, outgoing),)
             except ChatMigrated:
                 raise
             except TelegramError as error:
                 if not _is(error, "message to edit not found", "message can't be edited", "message_id_invalid"):
                     raise self._error(error, repeatable=True) from None
         try:
+            if outgoing.part is not None:
+                return await send_part(self._bot, chat, thread, outgoing.part, outgoing)
             return (str((await self._new(chat, thread, outgoing)).message_id),)
         except ChatMigrated:
             raise
         except TelegramError as error:
-            refused = self._error(error)
+            refused = self._error(error, repeatable=isinstance(outgoing.part, Reaction))
             if private and refused.fate in ("gone", "muted"):
                 # One person who cannot be written to says nothing about the chat where the command was given.
                 refused = SendError("shut", refused.detail)
@@ -279,6 +287,13 @@ class TelegramSender:
                 raise
         return await self._bot.send_message(chat, outgoing.text, message_thread_id=thread)
 
+    async def _end_preview(self, chat: int, outgoing: Outgoing) -> str:
+        """Put the message into its preview, whose id it is."""
+        if isinstance(outgoing.part, Image | File):
+            await edit_part(self._bot, chat, int(outgoing.preview_id), outgoing.part, outgoing)
+            return outgoing.preview_id
+        return await self._edit(chat, outgoing.preview_id, outgoing, None)
+
     async def _edit(self, chat: int, preview_id: str, outgoing: Outgoing, hurry: ProgressKind | None) -> str:
         text, spans = formatted(outgoing.text)
         buttons = keyboard(outgoing.buttons)
@@ -320,6 +335,8 @@ def fate_of(error: TelegramError) -> tuple[SendFate, int | None]:
             return ("gone" if _is(error, *GONE_TEXTS) else "muted" if _is(error, *MUTED_TEXTS) else "never"), None
         case InvalidToken() | Conflict() | ChatMigrated():
             return "later", None
+        case NetworkError() if _is(error, TOO_LARGE_TEXT):
+            return "never", None
         case NetworkError() if isinstance(error.__cause__, NOT_SENT_ERRORS):
             return "later", None
         case _:
@@ -332,24 +349,6 @@ def target_of(outgoing: Outgoing) -> tuple[int, int | None]:
     with suppress(ValueError):
         return int(chat), int(thread) if thread else None
     raise SendError("never", "no Telegram chat")
-
-
-def formatted(text: str) -> tuple[str, tuple[MessageEntity, ...]]:
-    """The model's markdown as Telegram shows it."""
-    marked = entities(text)
-    return marked.text, tuple(
-        MessageEntity(span.kind, span.offset, span.length, language=span.language or None) for span in marked.spans
-    )
-
-
-def keyboard(buttons: Sequence[Button]) -> InlineKeyboardMarkup | None:
-    """One row of buttons; one whose data would be too long is left out, its text can still be typed."""
-    row = [
-        InlineKeyboardButton(button.label, callback_data=button.data)
-        for button in buttons
-        if len(button.data.encode()) <= DATA_BYTES
-    ]
-    return InlineKeyboardMarkup([row]) if row else None
 
 
 def _may_be_format(error: BadRequest, spans: Sequence[MessageEntity], buttons: InlineKeyboardMarkup | None) -> bool:

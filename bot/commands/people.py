@@ -4,6 +4,8 @@ from collections.abc import Callable
 
 from bot.commands.command import Invocation, command
 from bot.core.events import Button, Draft
+from bot.core.parts import File
+from bot.core.ports import takes_part
 from bot.pipeline.jobs.archives import ARCHIVE_DAYS
 from bot.pipeline.refusals import Strangers
 from bot.store.access import Access
@@ -104,8 +106,8 @@ async def unlink(call: Invocation) -> str:
 
 
 @command("export", "me", who="anyone", topic="you", private=True, example="me")
-async def export(call: Invocation) -> str:
-    """Put a person's archive where the owner hands it over: platforms take no files from nuan yet.
+async def export(call: Invocation) -> str | Draft:
+    """Send a person's archive, or, where the platform takes no such file, leave it where the owner hands it over.
 
     An owner is told the file, for everyone else owners are told to hand it on.
     """
@@ -116,9 +118,13 @@ async def export(call: Invocation) -> str:
             path = await call.services.personal_data.export(call.person.id, call.services.texts.zone)
         case _:
             return call.text("export_words")
-    file = f"{path.parent.name}/{path.name}"
+    file, size = f"{path.parent.name}/{path.name}", path.stat().st_size
+    here = call.text("exported_here", file=file, days=ARCHIVE_DAYS)
+    if takes_part(call.services.adapter(call.chat.platform), "file", size):
+        unsent = here if call.person.is_owner else call.text("export_unsent", file=file, days=ARCHIVE_DAYS)
+        return Draft(unsent, "command", part=File(file, path.name, size, call.text("exported_file")))
     if call.person.is_owner:
-        return call.text("exported_here", file=file, days=ARCHIVE_DAYS)
+        return here
 
     def notice(script: str) -> Draft:
         told = {"name": call.person.name, "file": file, "days": ARCHIVE_DAYS}

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from bot.core.parts import Part
+
 EventKind = Literal["message", "server", "bot", "tool", "event"]
 ChatKind = Literal["dm", "group"]
 AttachmentKind = Literal["image", "voice", "file"]
@@ -131,7 +133,8 @@ class Outgoing:
     `preview_id` is the platform's id of a message that already shows a part of it: that one is edited. `via` is the
     interaction it answers. `only_for` is the account that alone may read it, "" for everyone in the chat. `again` says
     that an earlier try may have reached the platform, `tried_at` (ms, 0 unknown) when the first one was. A withdrawal
-    has no text: it takes the preview away.
+    has no text: it takes the preview away. One with a `part` is that, with these bytes as its `content`; `text` is what
+    is said where it cannot be sent, and `target` the platform's id of the message that a reaction is about.
     """
 
     outbox_id: int
@@ -146,11 +149,17 @@ class Outgoing:
     buttons: tuple[Button, ...] = ()
     again: bool = False
     tried_at: int = 0
+    part: Part | None = None
+    target: str = ""
+    content: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """An outbox row to be. It goes `wait_ms` after the one before it; for the last `typed_ms` of them it is typed."""
+    """An outbox row to be. It goes `wait_ms` after the one before it; for the last `typed_ms` of them it is typed.
+
+    One with a `part` is that; `text` is what is said where it cannot be sent, "" for nothing.
+    """
 
     text: str
     kind: OutgoingKind
@@ -159,6 +168,7 @@ class Draft:
     buttons: tuple[Button, ...] = ()
     wait_ms: int = 0
     typed_ms: int = 0
+    part: Part | None = None
 
 
 @dataclass(frozen=True, slots=True)

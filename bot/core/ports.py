@@ -12,6 +12,7 @@ from typing import Literal, Protocol, TypeGuard, TypeVar, runtime_checkable
 from bot.core.events import Attachment, Incoming, Outgoing, Place
 from bot.core.inspection import CheckResult
 from bot.core.models import Completion, Embeddings, ModelRequest
+from bot.core.parts import PartKind
 
 T = TypeVar("T")
 
@@ -213,6 +214,19 @@ class Splits(Protocol):
     def parts(self, text: str) -> tuple[str, ...]:
         """The text as messages that its platform takes."""
         ...
+
+
+@runtime_checkable
+class SendsParts(Protocol):
+    """An adapter that sends more than text: the kinds of parts its platform takes, with the most bytes of each (0: it
+    has none). `send` gets no others."""
+
+    sends: Mapping[PartKind, int]
+
+
+def takes_part(adapter: object, kind: PartKind, size: int = 0) -> bool:
+    """Whether an adapter sends a part of that kind, of so many bytes."""
+    return implements(adapter, SendsParts) and size <= adapter.sends.get(kind, -1)
 
 
 @runtime_checkable

@@ -118,7 +118,8 @@ class Epoch:
 class Turn:
     """A turn's facts. `event_ids` are the messages being answered; the session opened at `opened_at`, ms.
 
-    `mode` is how much of the bootstrap its log began with, `mode_why` why this turn wanted that.
+    `mode` is how much of the bootstrap its log began with, `mode_why` why this turn wanted that. `parts`, as rows keep
+    them, are what tools made that is sent with the reply.
     """
 
     id: int
@@ -137,6 +138,7 @@ class Turn:
     opened_at: int = 0
     mode: BootstrapMode = "full"
     mode_why: str = ""
+    parts: tuple[str, ...] = field(default=())
 
     @property
     def numbers(self) -> dict[str, int]:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from bot.core.clock import DAY_MS
 from bot.core.memories import Memory, MergeRule, NewCommitment, NewMemory, NewReminder, SettledCommitment, no_merge
 from bot.core.models import ToolSpec
+from bot.core.parts import Media
 from bot.core.people import Audience
 
 TOOL_S = 30.0
@@ -66,7 +67,8 @@ class ToolAnswer:
     the `lines` of a transcript, the `digests` of talks and the `commitments` (their numbers). `quiet` ends the turn and
     every talk of its chat: nobody is in conversation any more until somebody calls. `forget` is carried out in place of
     a text: its receipt is said at once, and the turn begins anew on a log without it. `remind` is set in the same
-    commit, its number replaces {id}, and the `unremind` reminders end in it; with both that one is changed.
+    commit, its number replaces {id}, and the `unremind` reminders end in it; with both that one is changed. `parts` are
+    sent after the words of the reply.
     """
 
     text: str
@@ -83,6 +85,7 @@ class ToolAnswer:
     remind: NewReminder | None = None
     unremind: tuple[int, ...] = ()
     aside: tuple[int, ...] = ()
+    parts: tuple[Media, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,10 +202,11 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class CallResult:
-    """What a call came to: text as the server wrote it; `wrong`: the server says that it failed."""
+    """What a call came to: text as the server wrote it, and pictures; `wrong`: the server says that it failed."""
 
     text: str
     wrong: bool = False
+    pictures: tuple[bytes, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

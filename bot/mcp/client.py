@@ -33,6 +33,9 @@ MOST_BYTES = 4_000_000
 MOST_PAGES, MOST_OFFERS = 20, 500
 """Of a listing: pages that are read, and what is taken from them."""
 
+MOST_PICTURES = 4
+"""Of one result."""
+
 RESULT_CHARS = 200_000
 """Of a result that is kept."""
 
@@ -162,7 +165,9 @@ class Connection:
                 text = _joined(_content_text(each) for each in result.content)
                 if not text and result.structured_content is not None:
                     text = json.dumps(result.structured_content, ensure_ascii=False)
-                return CallResult(text[:RESULT_CHARS], bool(result.is_error))
+                images = [each for each in result.content if isinstance(each, types.ImageContent)][:MOST_PICTURES]
+                pictures = tuple(base64.b64decode(image.data, validate=False) for image in images)
+                return CallResult(text[:RESULT_CHARS], bool(result.is_error), pictures)
 
 
 @asynccontextmanager

@@ -12,13 +12,15 @@ from bot.config.mcp import OutsideServer
 from bot.core.errors import OutsideError
 from bot.core.events import Button, Draft
 from bot.core.models import ToolSpec
+from bot.core.parts import Image
 from bot.core.people import Chat, Person
 from bot.core.ports import Clock, Log
-from bot.core.tools import Offer, Tool, ToolAnswer, ToolContext, ToolRefused
+from bot.core.tools import CallResult, Offer, Tool, ToolAnswer, ToolContext, ToolRefused
 from bot.mcp.pool import ServerPool
 from bot.pipeline.configuration import Current
 from bot.store.store import Store
 from bot.text.clean import as_data, clean_line, clean_name, shown
+from bot.text.files import picture_ending
 from bot.text.length import clip, estimate_tokens
 from bot.tools.outside import (
     NAME_CHARS,
@@ -209,11 +211,22 @@ class OutsideTools:
             chars=len(result.text),
             ms=self._clock.now() - begun,
         )
-        text = told_result(result.text)
+        text, pictures = told_result(result.text), await self._pictures(offer, result)
         if not text:
-            return ToolAnswer(say("outside_nothing", tool=offer.full_name))
+            return ToolAnswer(say("outside_nothing", tool=offer.full_name), parts=pictures)
         kept = KeptResult(context.audience.chat_id, context.person_id, offer.full_name, text)
-        return ToolAnswer(self._piece(kept, 0, say, "outside_wrong" if result.wrong else "outside_result"))
+        told = self._piece(kept, 0, say, "outside_wrong" if result.wrong else "outside_result")
+        shown_too = (say("outside_pictures", n=len(pictures)),) if pictures else ()
+        return ToolAnswer("\n".join((told, *shown_too)), parts=pictures)
+
+    async def _pictures(self, offer: Offer, result: CallResult) -> tuple[Image, ...]:
+        """The pictures of a result, which people get with the reply."""
+        found: list[Image] = []
+        for data in result.pictures:
+            if ending := picture_ending(data):
+                path = await asyncio.to_thread(self._store.files.parts.write, data, ending, self._clock.now())
+                found.append(Image(path, f"{offer.name}{ending}", len(data)))
+        return tuple(found)
 
     def _rest(self, context: ToolContext, wanted: WantedCall, say: Say) -> ToolAnswer:
         """More of a result, for whom it was made, in the chat that it was made in."""

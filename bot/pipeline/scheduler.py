@@ -14,6 +14,7 @@ from bot.session import close_reason
 from bot.speaking.pacing import TOTAL_MS
 from bot.store.backups import tidy_beside
 from bot.store.deadlines import DeadlineBounds, Retention
+from bot.store.files import UNSTORED_MS
 from bot.store.store import Store
 from bot.text.dates import next_local_time
 
@@ -153,4 +154,5 @@ class Scheduler:
             )
         )
         await asyncio.to_thread(self._store.files.archives.tidy, now - ARCHIVE_DAYS * DAY_MS)
+        await asyncio.to_thread(self._store.files.parts.tidy, await self._store.outbox.files(), now - UNSTORED_MS)
         await asyncio.to_thread(tidy_beside, self._store.folder, now - settings.backup.days * DAY_MS)

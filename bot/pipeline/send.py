@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
@@ -9,8 +10,9 @@ from bot.core.clock import HOUR_MS
 from bot.core.errors import SendError, StoreError
 from bot.core.events import Draft, NextPart, Outgoing
 from bot.core.models import Message
+from bot.core.parts import SHOWN_FIRST, file_of, size_of
 from bot.core.people import Chat
-from bot.core.ports import Adapter, Alarm, Clock, Drafts, Edits, Log, Splits, Typing, implements
+from bot.core.ports import Adapter, Alarm, Clock, Drafts, Edits, Log, Splits, Typing, implements, takes_part
 from bot.core.sessions import Turn
 from bot.pipeline.configuration import Current
 from bot.store.store import Store
@@ -235,8 +237,17 @@ class OutboxSender:
         self._wake(chat_id)
 
     def drafts(self, chat: Chat, draft: Draft) -> tuple[Draft, ...]:
-        """The draft in as many messages as its platform needs; its buttons are under the last."""
+        """The draft in as many messages as its platform needs; its buttons are under the last.
+
+        A part that the platform does not take is its text, and nothing where it has none.
+        """
         adapter = self._adapters.get(chat.platform)
+        if (part := draft.part) is not None:
+            if takes_part(adapter, part.kind, size_of(part)):
+                return (draft,)
+            if not draft.text:
+                return ()
+            draft = replace(draft, part=None)
         parts: tuple[str, ...] = adapter.parts(draft.text) if implements(adapter, Splits) else (draft.text,)
         bare = replace(draft, buttons=())
         return *(replace(bare, text=part) for part in parts[:-1]), replace(draft, text=parts[-1])
@@ -306,15 +317,34 @@ class OutboxSender:
                 if implements(adapter, Edits):
                     await adapter.withdraw(outgoing)
                 return partial(self._sent, outgoing, ())
-            if implements(adapter, Edits) and adapter.placeholder and not outgoing.preview_id and not outgoing.only_for:
+            kind = ""
+            if (part := outgoing.part) is not None:
+                outgoing, kind = await self._filled(outgoing), part.kind
+            places = implements(adapter, Edits) and adapter.placeholder and kind in SHOWN_FIRST
+            if implements(adapter, Edits) and places and not outgoing.preview_id and not outgoing.only_for:
                 return partial(self._placed, outgoing, await self._shown(adapter, outgoing))
             return partial(self._sent, outgoing, await adapter.send(outgoing))
         except SendError as error:
+            # Where pictures may not be sent, text may.
+            if outgoing.part is not None and error.fate in ("never", "muted"):
+                return partial(self._as_text, outgoing, error)
             return partial(self._refused, outgoing, error)
         except OSError as error:
             return partial(self._refused, outgoing, SendError("later", str(error)))
         except Exception as error:  # noqa: BLE001 - a message that an adapter cannot send must not block its chat
             return partial(self._failed, outgoing, error)
+
+    async def _filled(self, outgoing: Outgoing) -> Outgoing:
+        """The message with the bytes of its part; SendError("never") where they are gone, or the platform takes none."""
+        part = outgoing.part
+        if part is None or not takes_part(self._adapters.get(outgoing.platform), part.kind, size_of(part)):
+            raise SendError("never", "the platform does not take such a part")
+        if part.kind == "reaction" and not outgoing.target:
+            raise SendError("never", "the message is gone")
+        if not file_of(part):
+            return outgoing
+        content = await asyncio.to_thread(self._store.files.parts.read, file_of(part), size_of(part))
+        return replace(outgoing, content=content)
 
     async def _shown(self, adapter: Edits, outgoing: Outgoing) -> str:
         """Send the …; what may be there of it after an unsure end is only the sign, as after a crash (`placing`)."""
@@ -329,12 +359,31 @@ class OutboxSender:
         """The … is on the platform: from now on it is edited, unless the message was cancelled meanwhile."""
         if not await self._store.outbox.shown(outgoing.outbox_id, shown, self._clock.now()):
             return await self._sent(outgoing, ())
-        self._handed[outgoing.chat_id] = replace(outgoing, preview_id=shown)
+        self._handed[outgoing.chat_id] = replace(outgoing, preview_id=shown, content=b"")
         return True
+
+    async def _as_text(self, outgoing: Outgoing, error: SendError) -> bool:
+        """Say the text of a part that surely was not sent, in its place."""
+        adapter = self._adapters.get(outgoing.platform)
+        text = adapter.parts(outgoing.text)[0] if implements(adapter, Splits) else outgoing.text
+        await self._store.outbox.as_text(outgoing.outbox_id, text.strip(), error.detail)
+        await self._drop(outgoing)
+        kind = outgoing.part.kind if outgoing.part is not None else ""
+        self._log.warning(
+            "part_refused", chat=outgoing.chat_id, outbox=outgoing.outbox_id, part=kind, error=error.detail
+        )
+        return True
+
+    async def _drop(self, outgoing: Outgoing) -> None:
+        """The bytes of a message that is not sent again go; what cannot go now goes when the store is tidied."""
+        if file_of(outgoing.part):
+            with suppress(OSError):
+                await asyncio.to_thread(self._store.files.parts.remove, file_of(outgoing.part))
 
     async def _sent(self, outgoing: Outgoing, ids: tuple[str, ...]) -> bool:
         self._waits.pop(outgoing.chat_id, None)
         following, upcoming = await self._store.outbox.sent(outgoing.outbox_id, ids, self._clock.now(), self.platforms)
+        await self._drop(outgoing)
         if following is not None:
             self._type(outgoing, following)
         if upcoming is not None:

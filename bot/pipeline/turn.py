@@ -8,7 +8,8 @@ from functools import partial
 from bot.core.clock import DAY_MS
 from bot.core.errors import JoinedError, LogForgottenError, ModelError, OverBudget, StoreError
 from bot.core.events import Button, Draft, Event
-from bot.core.models import Completion, Message, ModelRequest, ToolSpec
+from bot.core.models import Completion, ModelRequest, ToolSpec
+from bot.core.parts import stored_part
 from bot.core.people import Chat, Person
 from bot.core.ports import Clock, Drafts, Edits, Log, Model, Streams, implements, log_context, model_fields
 from bot.core.sessions import Epoch, ModelCall, Occasion, Turn
@@ -20,6 +21,7 @@ from bot.pipeline.calls import ModelCaller, ModelReply, settlement_of
 from bot.pipeline.configuration import Current
 from bot.pipeline.plan import Planner, TurnPlan
 from bot.pipeline.refusals import BudgetRefusal, is_machine_error
+from bot.pipeline.reply import ReplyBuilder
 from bot.pipeline.send import LinkCheck, OutboxSender, Preview
 from bot.pipeline.timings import PhaseTimer, TurnTimings
 from bot.pipeline.tools.calls import (
@@ -34,8 +36,7 @@ from bot.pipeline.tools.calls import (
     without_broken_calls,
 )
 from bot.prompt.composition import log_budget, log_tokens, whole_prompt
-from bot.speaking.initiative import SKIP, is_silent_answer, is_skip_word
-from bot.speaking.pacing import PacedMessage, paced_messages
+from bot.speaking.initiative import SKIP
 from bot.store.ledger import ReservationFate, Settlement, TurnTotals
 from bot.store.memories import Receipt
 from bot.store.removal import Forgetting
@@ -204,7 +205,7 @@ class TurnRunner:
                 totals.prompt + totals.output,
                 said,
             )
-            receipts = list(turn.receipts)
+            receipts, parts = list(turn.receipts), list(turn.parts)
             outcomes = await self._tooling.run(bench, waiting)
             gone = [each.answer.forget for each in outcomes if each.answer.forget is not None]
             if gone:
@@ -214,7 +215,9 @@ class TurnRunner:
             for outcome in outcomes:
                 receipt = await self._store.turns.tool_done(turn, outcome, self._clock.now())
                 receipts += [receipt] if receipt else []
-            return await self._reload(replace(running, turn=replace(turn, receipts=tuple(receipts))))
+                parts += map(stored_part, outcome.answer.parts)
+            turn = replace(turn, receipts=tuple(receipts), parts=tuple(parts))
+            return await self._reload(replace(running, turn=turn))
         logged = messages_of(epoch, turn)
         if called_stop_listen(logged) and await self._store.turns.is_quiet(turn.id):
             return await self._say(running, Completion(last_line(logged) or SKIP), None)
@@ -445,63 +448,3 @@ class StreamListener:
         if self._current.value.texts.personas.paced(chat) or (platform is not None and not platform.stream):
             return None
         return Preview(self._store, self._clock, adapter, chat, turn, self._log, naming.so_far)
-
-
-@dataclass(frozen=True, slots=True)
-class BuiltReply:
-    """What the log keeps, the line of the transcript ("" for nothing), what goes out, and for how long, ms.
-
-    `unnamed` addresses were taken out of it.
-    """
-
-    message: Message
-    line: str
-    drafts: tuple[Draft, ...]
-    unnamed: int = 0
-
-    @property
-    def lasts_ms(self) -> int:
-        """From the first message to the last."""
-        return sum(draft.wait_ms for draft in self.drafts)
-
-
-class ReplyBuilder:
-    """How a reply is said; those of a paced persona are scripts, on whichever bootstrap they were made."""
-
-    def __init__(self, sender: OutboxSender, current: Current) -> None:
-        self._sender = sender
-        self._current = current
-
-    def said(self, completion: Completion, turn: Turn, chat: Chat, person: Person, naming: LinkCheck) -> BuiltReply:
-        """What to say: nothing where silence is chosen, but in a DM nobody waits for an answer in vain."""
-        checked = naming.checked(completion.text)
-        # What is too long is cut in the log, too: it holds what people saw.
-        told = shorten(checked.text.strip(), self._current.settings.speak.reply_chars)
-        parts = self._parts(told, turn.id, chat)
-        text = "\n".join(part.text for part in parts)
-        message = completion.message()
-        if told != completion.text.strip():
-            message = replace(message, content=told)
-        if is_silent_answer(text, turn.why, chat.kind):
-            parts, text = (), ""
-        elif chat.kind == "dm" and (is_skip_word(text) or (completion.text.strip() and not text)):
-            text = self._current.words.tell(person, "listening")
-            parts, message = (PacedMessage(text),), Message("assistant", text)
-        return BuiltReply(message, text, self._drafts(parts, turn, chat), checked.removed)
-
-    def _parts(self, text: str, seed: int, chat: Chat) -> tuple[PacedMessage, ...]:
-        if self._current.value.texts.personas.paced(chat):
-            return paced_messages(text, seed)
-        return (PacedMessage(text.strip()),) if text.strip() else ()
-
-    def _drafts(self, parts: tuple[PacedMessage, ...], turn: Turn, chat: Chat) -> tuple[Draft, ...]:
-        """The messages, each in as many pieces as its platform needs; receipts stand before the first."""
-        first = "\n".join((*turn.receipts, *(part.text for part in parts[:1])))
-        if not first:
-            return ()
-        told = (replace(parts[0], text=first), *parts[1:]) if parts else (PacedMessage(first),)
-        drafts: list[Draft] = []
-        for part in told:
-            begin, *rest = self._sender.drafts(chat, Draft(part.text, "reply"))
-            drafts += [replace(begin, wait_ms=part.wait_ms, typed_ms=part.typed_ms), *rest]
-        return tuple(drafts)

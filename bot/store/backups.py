@@ -194,7 +194,9 @@ def apply_done_since(tx: Tx, since: PresentState, done: DoneSince, at: int) -> N
     for number in since.gone(tx, "event", "state = 'queued'", done.queued):
         tx.run("UPDATE event SET state = 'done', outcome = 'restored', due_at = NULL WHERE id = ?", number)
     for number in since.gone(tx, "outbox", "state IN ('pending', 'sending', 'preview')", done.pending):
-        tx.run("UPDATE outbox SET state = 'cancelled', text = '', error = 'restored' WHERE id = ?", number)
+        tx.run(
+            "UPDATE outbox SET state = 'cancelled', text = '', payload = '', error = 'restored' WHERE id = ?", number
+        )
     for number in _numbers(tx, "turn WHERE state IN ('asked', 'answered')") - done.turns:
         tx.run("UPDATE turn SET state = 'void', receipts = '[]' WHERE id = ?", number)
         tx.run("UPDATE event SET turn_id = NULL WHERE turn_id = ? AND state = 'queued'", number)

@@ -1,4 +1,5 @@
-"""Files of the data folder beside the database: notes, tombstones, who was erased, and archives that wait."""
+"""Files of the data folder beside the database: notes, tombstones, who was erased, archives that wait, and the bytes of
+what is to be sent."""
 
 import contextlib
 import hashlib
@@ -14,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from bot.core.archive import CURATED_NOTE, NOTES_FOLDER, NoteRefused
-from bot.core.errors import StoreError
-from bot.core.files import append_to_file, disk_errors, file_beside, give_name, write_file
+from bot.core.clock import HOUR_MS
+from bot.core.errors import SendError, StoreError
+from bot.core.files import append_to_file, disk_errors, file_beside, give_name, make_private_folder, write_file
 from bot.text.dates import stamp, stamp_in
 from bot.text.fold import fold
 
@@ -398,6 +400,52 @@ class WaitingArchives:
                 path.unlink(missing_ok=True)
 
 
+PARTS_FOLDER = "parts"
+"""Where the bytes of images, files and voice messages lie in the data folder until they are sent."""
+
+UNSTORED_MS = HOUR_MS
+"""How long bytes may lie there before a row names them: a tool writes them before its result is stored."""
+
+
+class PartFiles:
+    """The bytes of what is to be sent, and of what lies elsewhere in the data folder; every method blocks."""
+
+    def __init__(self, data: Path) -> None:
+        self._data = data
+
+    def write(self, data: bytes, ending: str, at: int) -> str:
+        """Keep these bytes until what names them is sent; where they lie, as a part names it. StoreError."""
+        path = f"{PARTS_FOLDER}/{stamp(at)}-{secrets.token_hex(8)}{ending}"
+        with disk_errors("what is to be sent cannot be written"):
+            make_private_folder(self._data / PARTS_FOLDER)
+            write_file(self._data / path, data)
+        return path
+
+    def read(self, path: str, most: int) -> bytes:
+        """The bytes of a part; SendError("never") when they are gone or more than `most`."""
+        try:
+            with (self._data / path).open("rb") as file:
+                data = file.read(most + 1)
+        except OSError as error:
+            raise SendError("never", f"its file cannot be read ({error.strerror})") from error
+        if len(data) > most:
+            raise SendError("never", f"more than {most} bytes")
+        return data
+
+    def remove(self, path: str) -> None:
+        """The bytes of a part that is not to be sent any more are gone; what lies elsewhere stays. OSError."""
+        if path.startswith(f"{PARTS_FOLDER}/"):
+            (self._data / path).unlink(missing_ok=True)
+
+    def tidy(self, kept: Collection[str], before: int) -> None:
+        """Of what was written before that instant, ms, only the `kept` are left; StoreError when one cannot be removed."""
+        with disk_errors("what was sent cannot be removed"):
+            for path in (self._data / PARTS_FOLDER).glob("*"):
+                name = f"{PARTS_FOLDER}/{path.name}"
+                if name not in kept and stamp_in(path.name) < stamp(before):
+                    path.unlink(missing_ok=True)
+
+
 class DataFiles:
     """All of them, of one data folder.
 
@@ -411,4 +459,5 @@ class DataFiles:
         self.tombstones = Tombstones(folder)
         self.erasures = ErasureFile(folder, self.tombstones)
         self.archives = WaitingArchives(folder)
+        self.parts = PartFiles(folder)
         self.told: list[tuple[int, str, int, str]] = []

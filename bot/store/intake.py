@@ -410,7 +410,9 @@ def _change(tx: Tx, happened: Change) -> ChangeEffect:
         case "gone":
             # Nothing can be sent there any more; what waits is not sent.
             tx.run("UPDATE chat SET gone = 1 WHERE id = ?", chat_id)
-            waiting = "UPDATE outbox SET state = 'cancelled', text = '' WHERE chat_id = ? AND state = 'pending'"
+            waiting = (
+                "UPDATE outbox SET state = 'cancelled', text = '', payload = '' WHERE chat_id = ? AND state = 'pending'"
+            )
             tx.run(waiting, chat_id)
             return NOT_TOLD
         case "title" if incoming.text:

@@ -7,7 +7,8 @@ from typing import Any
 
 from bot.core.errors import StoreError
 from bot.core.events import Button, Draft, NextPart, Outgoing
-from bot.store.engine import Repository, reads, writes, writing
+from bot.core.parts import SHOWN_FIRST, Reaction, file_of, read_part, stored_part
+from bot.store.engine import Repository, reading, reads, writes, writing
 from bot.store.events import add_line, finish_events
 from bot.store.ledger import tell_limit_once
 from bot.store.schema import OVER_THERE, WAITING_THERE, placeholders
@@ -15,7 +16,7 @@ from bot.store.transactions import Tx
 from bot.store.windows import cut_all_replies
 
 SELECT_OUTGOING = f"""SELECT outbox.id, outbox.chat_id, place.platform, place.external_id, outbox.text, outbox.kind,
-    preview_id, via, only_for, buttons, attempts > 0, tried_at FROM outbox {WAITING_THERE}
+    preview_id, via, only_for, buttons, attempts > 0, tried_at, payload FROM outbox {WAITING_THERE}
     JOIN place ON place.chat_id = outbox.chat_id AND place.current = 1 """
 
 
@@ -36,10 +37,10 @@ def enqueue(
     turn_id: int | None = None,
     event_id: int | None = None,
 ) -> int:
-    """One row to be sent; the first part of a turn ends its preview, if it has one."""
+    """One row to be sent; the first part of a turn ends its preview, if it is text and there is one."""
     buttons = json.dumps([[button.label, button.text, button.account] for button in draft.buttons], ensure_ascii=False)
     shown = "SELECT id FROM outbox WHERE turn_id = ? AND state = 'preview'"
-    preview: int | None = None if turn_id is None or part else tx.value(shown, turn_id)
+    preview: int | None = None if turn_id is None or part or draft.part else tx.value(shown, turn_id)
     if preview is None:
         return tx.insert(
             "outbox",
@@ -56,6 +57,8 @@ def enqueue(
             buttons=buttons,
             wait_ms=draft.wait_ms,
             typed_ms=draft.typed_ms,
+            medium="" if draft.part is None else draft.part.kind,
+            payload="" if draft.part is None else stored_part(draft.part),
         )
     sql = (
         "UPDATE outbox SET event_id = ?, kind = ?, text = ?, state = 'pending', due_at = ?, via = ?, only_for = ?, "
@@ -72,6 +75,15 @@ def announce(tx: Tx, chat_id: int, draft: Draft, at: int, label: str = "memory")
     return line
 
 
+def waiting_files(tx: Tx) -> frozenset[str]:
+    """Where the bytes of everything lie that is still to be sent."""
+    waiting = "SELECT payload FROM outbox WHERE state IN ('pending', 'sending') AND medium <> ''"
+    running = "SELECT parts FROM turn WHERE state IN ('asked', 'answered') AND parts <> '[]'"
+    stored = [payload for (payload,) in tx.all(waiting)]
+    stored += [part for (parts,) in tx.all(running) for part in json.loads(parts)]
+    return frozenset(file_of(read_part(each)) for each in stored)
+
+
 def mark_sent(tx: Tx, chat_id: int, turn_id: int | None, external_ids: tuple[str, ...]) -> None:
     """These messages of the platform are of that turn, or of none."""
     for external_id in external_ids:
@@ -81,9 +93,9 @@ def mark_sent(tx: Tx, chat_id: int, turn_id: int | None, external_ids: tuple[str
 def withdraw(tx: Tx, turn_id: int, at: int) -> None:
     """Of a turn that will not be said nothing stays on the screen; what was shown is taken away."""
     left = "turn_id = ? AND state IN ('preview', 'cancelled')"
-    tx.run(f"UPDATE outbox SET state = 'cancelled', text = '' WHERE preview_id = '' AND {left}", turn_id)
+    tx.run(f"UPDATE outbox SET state = 'cancelled', text = '', payload = '' WHERE preview_id = '' AND {left}", turn_id)
     sql = (
-        "UPDATE outbox SET state = 'pending', kind = 'withdrawal', text = '', due_at = ? "
+        "UPDATE outbox SET state = 'pending', kind = 'withdrawal', text = '', payload = '', due_at = ? "
         f"WHERE preview_id <> '' AND {left}"
     )
     tx.run(sql, at, turn_id)
@@ -91,7 +103,8 @@ def withdraw(tx: Tx, turn_id: int, at: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Unsent:
-    """A row of the outbox that was not sent; `shown`: something of it stands on the screen."""
+    """A row of the outbox that was not sent; `text` is with what its part says, `shown`: something of it stands on the
+    screen."""
 
     id: int
     text: str
@@ -104,7 +117,7 @@ class Unsent:
 
 def unsent(tx: Tx, chat_id: int) -> tuple[Unsent, ...]:
     """What waits to be sent in that chat or was not sent; what was sent keeps no text."""
-    rows = "SELECT id, text, event_id, turn_id, kind, state, preview_id <> '' FROM outbox {} WHERE chat_id = ? AND {}"
+    rows = "SELECT id, text || payload, event_id, turn_id, kind, state, preview_id <> '' FROM outbox {} WHERE chat_id = ? AND {}"
     waiting = rows.format(WAITING_THERE, "state IN ('pending', 'sending')")
     over = rows.format(OVER_THERE, "state NOT IN ('pending', 'sending', 'sent')")
     return tuple(row for sql in (waiting, over) for row in tx.all(sql, chat_id, to=Unsent))
@@ -126,6 +139,9 @@ def take_next(tx: Tx, chat_id: int, now: int, platforms: frozenset[str] | None =
         now,
         to=_outgoing,
     )
+    if found is not None and isinstance(found.part, Reaction):
+        about = "SELECT external_id FROM event WHERE id = ? AND hidden = ''"
+        found = replace(found, target=tx.value(about, found.part.event_id) or "")
     if found is None or (platforms is not None and found.platform not in platforms):
         return None
     sql = (
@@ -139,7 +155,7 @@ def take_next(tx: Tx, chat_id: int, now: int, platforms: frozenset[str] | None =
 def _outgoing(*row: Any) -> Outgoing:
     made = Outgoing(*row)
     buttons = tuple(Button(*each) for each in json.loads(row[9]))
-    return replace(made, buttons=buttons, again=bool(made.again))
+    return replace(made, buttons=buttons, again=bool(made.again), part=read_part(row[12]))
 
 
 class Outbox(Repository):
@@ -202,8 +218,8 @@ class Outbox(Repository):
         """It went out; the row keeps its ids, not what it said. What of the same reply goes later, and when; and, as `take`
         has it, what of the chat goes now."""
         sql = (
-            "UPDATE outbox SET state = 'sent', sent_at = ?, external_ids = ?, text = '', buttons = '[]' WHERE id = ? "
-            "AND state = 'sending'"
+            "UPDATE outbox SET state = 'sent', sent_at = ?, external_ids = ?, text = '', payload = '', buttons = '[]' "
+            "WHERE id = ? AND state = 'sending'"
         )
         tx.run(sql, at, json.dumps(external_ids), outbox_id)
         row = tx.one("SELECT chat_id, turn_id FROM outbox WHERE id = ?", outbox_id)
@@ -219,6 +235,16 @@ class Outbox(Repository):
         """It did not go out: try again at `retry_at`, or never (None). What was cancelled meanwhile stays so."""
         sql = "UPDATE outbox SET state = ?, error = ?, due_at = coalesce(?, due_at) WHERE id = ? AND state = 'sending'"
         tx.run(sql, "failed" if retry_at is None else "pending", error, retry_at, outbox_id)
+
+    @writes
+    def as_text(self, tx: Tx, outbox_id: int, text: str, error: str) -> None:
+        """The platform does not take its part: the row says this text instead, next of its chat; without one it failed."""
+        state = "pending" if text else "failed"
+        sql = (
+            "UPDATE outbox SET state = ?, text = ?, error = ?, medium = '', payload = '' WHERE id = ? "
+            "AND state = 'sending'"
+        )
+        tx.run(sql, state, text, error, outbox_id)
 
     @writes
     def undeliverable(
@@ -290,11 +316,12 @@ class Outbox(Repository):
         """The preview of a row is on the platform under this id; False when the row was cancelled: it is taken away again."""
         tx.run("UPDATE outbox SET preview_id = ? WHERE id = ?", preview_id, outbox_id)
         sql = (
-            "UPDATE outbox SET state = 'pending', kind = 'withdrawal', text = '', due_at = ? "
+            "UPDATE outbox SET state = 'pending', kind = 'withdrawal', text = '', payload = '', due_at = ? "
             "WHERE id = ? AND state = 'cancelled'"
         )
         return not tx.run(sql, at, outbox_id)
 
+    files = reading(waiting_files)
     take = writing(take_next)
     leave_off = writing(cut_all_replies)
     tell = writing(enqueue)
@@ -313,16 +340,17 @@ class Outbox(Repository):
     def recover(self, tx: Tx, resending: frozenset[str], placing: frozenset[str] = frozenset()) -> tuple[int, int]:
         """Rows an earlier process left in sending: pending again where no second copy comes of it, else unknown.
 
-        That is on the `resending` platforms, where a preview is edited, and on the `placing` ones, where only a … may
-        have gone out (what one person alone may read is sent whole there, too). Returns both numbers.
+        That is on the `resending` platforms, where a preview is edited, of reactions, and on the `placing` ones, where
+        only a … may have gone out (what one person alone may read, stickers and voice are sent whole there, too).
+        Returns both numbers.
         """
         left = "WHERE state IN ('pending', 'sending') AND state = 'sending' AND boot <> ?"
         sql = (
-            f"UPDATE outbox SET state = 'pending' {left} AND (preview_id <> '' OR EXISTS (SELECT 1 FROM place "
+            f"UPDATE outbox SET state = 'pending' {left} AND (preview_id <> '' OR medium = 'reaction' OR EXISTS (SELECT 1 FROM place "
             f"WHERE place.chat_id = outbox.chat_id AND current = 1 AND (platform IN ({placeholders(resending)}) "
-            f"OR (only_for = '' AND platform IN ({placeholders(placing)})))))"
+            f"OR (only_for = '' AND medium IN ({placeholders(SHOWN_FIRST)}) AND platform IN ({placeholders(placing)})))))"
         )
-        again = tx.run(sql, tx.boot, *sorted(resending), *sorted(placing))
+        again = tx.run(sql, tx.boot, *sorted(resending), *SHOWN_FIRST, *sorted(placing))
         lost = tx.run(f"UPDATE outbox SET state = 'unknown', error = 'crash' {left}", tx.boot)
         return again, lost
 

@@ -287,7 +287,7 @@ def _plans(tx: Tx, who: ErasureScope) -> None:
     for number in who.ids(tx, "reminder"):
         for line in tx.sources("reminded", number):
             tx.run("UPDATE event SET text = '', hidden = 'deleted' WHERE id = ?", line)
-            tx.run("UPDATE outbox SET text = '' WHERE event_id = ?", line)
+            tx.run("UPDATE outbox SET text = '', payload = '' WHERE event_id = ?", line)
         tx.unlink("reminder", number)
         tx.unlink("reminded", number)
         tx.run("DELETE FROM reminder WHERE id = ?", number)
@@ -319,9 +319,9 @@ def _sent(tx: Tx, who: ErasureScope) -> None:
     rows = tx.ids(sql, *who.dms, *ids, who.id)
     for number in rows:
         tx.run(
-            "UPDATE outbox SET text = '', error = '', only_for = '', buttons = '[]', via = '', state = CASE WHEN "
+            "UPDATE outbox SET text = '', payload = '', error = '', only_for = '', buttons = '[]', via = '', state = CASE WHEN "
             "state IN ('pending', 'preview') AND kind <> 'withdrawal' THEN 'cancelled' ELSE state END WHERE id = ? "
-            "AND (text || error || only_for || via <> '' OR buttons <> '[]' OR state IN ('pending', 'preview'))",
+            "AND (text || payload || error || only_for || via <> '' OR buttons <> '[]' OR state IN ('pending', 'preview'))",
             number,
         )
     for number, buttons in tx.all("SELECT id, buttons FROM outbox WHERE buttons <> '[]'"):

@@ -155,7 +155,7 @@ def unsay_reminders(tx: Tx, numbers: Iterable[int]) -> None:
     lines = "SELECT event_id FROM edge WHERE kind = 'reminded' AND derived_id = ?"
     for number in numbers:
         tx.run(
-            "UPDATE outbox SET text = '', state = 'cancelled' WHERE state = 'pending' AND attempts = 0 "
+            "UPDATE outbox SET text = '', payload = '', state = 'cancelled' WHERE state = 'pending' AND attempts = 0 "
             f"AND event_id IN ({lines})",
             number,
         )

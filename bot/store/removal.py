@@ -13,12 +13,13 @@ from bot.store.commitments import forget_promises, withdraw_promises
 from bot.store.digests import summary_changed, take_memory_back
 from bot.store.engine import Database, wipe_soon
 from bot.store.events import finish_events, note_effect
+from bot.store.files import UNSTORED_MS
 from bot.store.index import drop_documents, index_lines
 from bot.store.ingest import pass_to_copy
 from bot.store.ledger import charge_reserved
 from bot.store.memories import Receipt, address_lines, chats_of_memory, earlier_receipt, store_receipt
 from bot.store.notes import RemovedContent, remove_from_notes
-from bot.store.outbox import unsent, withdraw
+from bot.store.outbox import unsent, waiting_files, withdraw
 from bot.store.reminders import drop_reminders, forget_reminders, reminder_lines
 from bot.store.schema import IS_NAME, NO_LIMIT, placeholders
 from bot.store.sessions import drop_log, end_logs
@@ -49,10 +50,11 @@ def final_key(person_id: int, chat_id: int) -> str:
 async def purge_now(database: Database, now: int) -> int:
     """Delete the rows whose days for undo are over, and whatever was scrubbed from the files; how many rows.
 
-    Archives that their owners wait for may still tell it, so they go, too.
+    Archives that their owners wait for may still tell it, so they go, too, and the bytes of what is not sent any more.
     """
     owners = await database.read(lambda tx: {*tx.ids("SELECT owner_id FROM memory WHERE purge_at <= ?", now)})
     await asyncio.to_thread(database.files.archives.remove, owners)
+    await asyncio.to_thread(database.files.parts.tidy, await database.read(waiting_files), now - UNSTORED_MS)
     count = 0
     while gone := await database.write(lambda tx: purge_rows(tx, now, PURGED_AT_ONCE), beside=True):
         count += gone
@@ -304,7 +306,7 @@ def _unsay(tx: Tx, chats: tuple[int, ...], told: tuple[str, ...]) -> None:
         for number in repeating(told, ((row.id, row.text) for row in unsent(tx, chat_id) if row.text)):
             # A preview keeps its row: the message on the screen is still to be edited.
             left = "CASE state WHEN 'preview' THEN state ELSE 'cancelled' END"
-            tx.run(f"UPDATE outbox SET text = '', state = {left} WHERE id = ?", number)
+            tx.run(f"UPDATE outbox SET text = '', payload = '', state = {left} WHERE id = ?", number)
         receipts = tx.all("SELECT key, result FROM effect WHERE chat_id = ? AND result <> ''", chat_id)
         for place in repeating(told, enumerate(result for _, result in receipts)):
             tx.run("UPDATE effect SET result = '' WHERE key = ?", receipts[place][0])
@@ -363,11 +365,11 @@ def _cancel(tx: Tx, events: set[int], at: int) -> None:
     for chat_id in tx.ids_for("SELECT chat_id FROM event WHERE id = ?", events):
         for row in unsent(tx, chat_id):
             if row.turn_id in turns and row.state == "pending" and row.shown:
-                withdrawn = "UPDATE outbox SET kind = 'withdrawal', text = '', due_at = ? WHERE id = ?"
+                withdrawn = "UPDATE outbox SET kind = 'withdrawal', text = '', payload = '', due_at = ? WHERE id = ?"
                 tx.run(withdrawn, at, row.id)
             elif row.kind != "withdrawal" and (row.turn_id in turns or row.event_id in events):
                 state = "cancelled" if row.state in ("pending", "sending") else row.state
-                tx.run("UPDATE outbox SET text = '', state = ? WHERE id = ?", state, row.id)
+                tx.run("UPDATE outbox SET text = '', payload = '', state = ? WHERE id = ?", state, row.id)
 
 
 def lines_of_message(tx: Tx, chat_id: int, target: str) -> dict[int, str]:
@@ -479,9 +481,15 @@ def empty_off_record(tx: Tx, events: Collection[int]) -> None:
         drop_log(tx, epoch_id)
     hide_lines(tx, gone, "deleted")
     for number in sorted(gone):
-        tx.run("UPDATE outbox SET text = '' WHERE event_id = ? AND state NOT IN ('pending', 'sending')", number)
+        tx.run(
+            "UPDATE outbox SET text = '', payload = '' WHERE event_id = ? AND state NOT IN ('pending', 'sending')",
+            number,
+        )
         reply = "SELECT turn_id FROM event WHERE id = ? AND kind = 'bot'"
-        tx.run(f"UPDATE outbox SET text = '' WHERE turn_id = ({reply}) AND state NOT IN ('pending', 'sending')", number)
+        tx.run(
+            f"UPDATE outbox SET text = '', payload = '' WHERE turn_id = ({reply}) AND state NOT IN ('pending', 'sending')",
+            number,
+        )
 
 
 def clear_off_record(tx: Tx, chat_id: int, between: tuple[int, int], at: int) -> None:

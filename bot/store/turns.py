@@ -8,6 +8,7 @@ from bot.core.clock import DAY_MS
 from bot.core.errors import JoinedError, LogForgottenError, StoreError
 from bot.core.events import Draft, Outgoing
 from bot.core.models import Message
+from bot.core.parts import stored_part
 from bot.core.recall import RecallRound
 from bot.core.sessions import CloseReason, ModelCall, ToldItem, Turn, TurnState
 from bot.core.speaking import STOP_REASONS
@@ -64,7 +65,7 @@ SORRY_KEY = "sorry:"
 """How the key of the effect begins that keeps when a chat was told that no model answers, until one does."""
 
 SELECT_TURN = """SELECT turn.id, turn.chat_id, turn.session_id, epoch_id, turn.number, turn.state, why, person_id,
-    asked_at, '[]', receipts, session.number, epoch.number, session.opened_at, mode, mode_why FROM turn
+    asked_at, '[]', receipts, session.number, epoch.number, session.opened_at, mode, mode_why, turn.parts FROM turn
     JOIN session ON session.id = turn.session_id JOIN epoch ON epoch.id = turn.epoch_id """
 
 
@@ -329,6 +330,10 @@ def store_tool_result(tx: Tx, turn: Turn, outcome: ToolOutcome, at: int) -> str:
         receipts = json.loads(tx.value("SELECT receipts FROM turn WHERE id = ?", turn.id))
         said = json.dumps([*receipts, receipt], ensure_ascii=False)
         tx.run("UPDATE turn SET receipts = ? WHERE id = ?", said, turn.id)
+    if answer.parts:
+        parts = json.loads(tx.value("SELECT parts FROM turn WHERE id = ?", turn.id))
+        made = json.dumps([*parts, *map(stored_part, answer.parts)], ensure_ascii=False)
+        tx.run("UPDATE turn SET parts = ? WHERE id = ?", made, turn.id)
     if answer.quiet:
         end_conversations(tx, turn.chat_id, None, "stopped", at)
     entry_id = append_entry(tx, turn.id, Message("tool", text, tool_call_id=outcome.call_id), outcome.tokens)
@@ -366,7 +371,7 @@ def say_turn(tx: Tx, saying: TurnToSay, at: int) -> Outgoing | None:
         enqueue(tx, turn.chat_id, draft, due, part=part, turn_id=turn.id, event_id=line)
     if saying.drafts:
         keep_windows_open(tx, turn.id, turn.event_ids, saying.window_until)
-    else:
+    if all(draft.part is not None for draft in saying.drafts):
         withdraw(tx, turn.id, at)
     drop_forgotten(tx, turn.epoch_id)
     sql = f"UPDATE session SET last_at = ?, close_at = ?, upto_event = {GREATEST}(upto_event, coalesce(?, 0)) WHERE id = ?"
@@ -444,7 +449,7 @@ def _keep_shown(tx: Tx, turn: Turn, at: int) -> bool:
     line = say_line(tx, turn, text, at, CUT_LABEL)
     ids = (shown,) if shown else ()
     sql = (
-        "UPDATE outbox SET state = ?, kind = 'reply', text = '', event_id = ?, sent_at = ?, external_ids = ? "
+        "UPDATE outbox SET state = ?, kind = 'reply', text = '', payload = '', event_id = ?, sent_at = ?, external_ids = ? "
         "WHERE id = ?"
     )
     tx.run(sql, "sent" if shown else "cancelled", line, at, json.dumps(ids), number)
@@ -455,7 +460,7 @@ def _keep_shown(tx: Tx, turn: Turn, at: int) -> bool:
 def end_turn(tx: Tx, turn_id: int, state: TurnState, error: str, said_at: int | None = None) -> bool:
     """A turn ends once; its receipts are in the reply or the notice from now on. True for the first time."""
     ended = (
-        "UPDATE turn SET state = ?, receipts = '[]', error = ?, said_at = coalesce(?, said_at) WHERE id = ? "
+        "UPDATE turn SET state = ?, receipts = '[]', parts = '[]', error = ?, said_at = coalesce(?, said_at) WHERE id = ? "
         "AND state IN ('asked', 'answered')"
     )
     return tx.run(ended, state, error, said_at, turn_id) == 1

@@ -235,7 +235,13 @@ def cut_reply(tx: Tx, turn_id: int, part: int, at: int) -> None:
     rows = tx.all(sql, turn_id, part)
     for number, shown, _ in rows:
         kind, state = ("withdrawal", "pending") if shown else ("reply", "cancelled")
-        tx.run("UPDATE outbox SET kind = ?, state = ?, text = '', due_at = ? WHERE id = ?", kind, state, at, number)
+        tx.run(
+            "UPDATE outbox SET kind = ?, state = ?, text = '', payload = '', due_at = ? WHERE id = ?",
+            kind,
+            state,
+            at,
+            number,
+        )
     said = tx.one(
         "SELECT id, text FROM event WHERE turn_id = ? AND kind = 'bot' AND label = '' AND hidden = ''", turn_id
     )

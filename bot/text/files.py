@@ -86,6 +86,11 @@ def picture_mime(data: bytes) -> str:
     return "image/webp" if data[:4] == b"RIFF" and data[8:12] == b"WEBP" else ""
 
 
+def picture_ending(data: bytes) -> str:
+    """How the name of a picture's file ends, .png, by its first bytes; "" where it is none of `picture_mime`."""
+    return picture_mime(data).replace("image/", ".").replace("jpeg", "jpg")
+
+
 def _decoded(data: bytes, encoding: str, most: int) -> str | None:
     head = data[: (most + 1) * LONGEST_CHAR]
     try:

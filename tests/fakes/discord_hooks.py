@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from aiohttp import web
@@ -11,7 +11,7 @@ from tests.fakes import discord_payloads as shape
 from tests.fakes.discord_events import Events
 from tests.fakes.discord_front import Refused
 from tests.fakes.discord_rest import KEPT_FLAGS, Rest, asked
-from tests.fakes.discord_world import EPHEMERAL, LOADING, SLASH, Channel, Json, Message, User, World
+from tests.fakes.discord_world import EPHEMERAL, LOADING, SLASH, Attachment, Channel, Json, Message, User, World
 
 ANSWER_S, TOKEN_S = 3.0, 900.0
 """Discord's own limits for the first answer and for the token."""
@@ -94,7 +94,7 @@ class Hooks:
         if kind not in (1, 4, 5, 6, 7, 8, 9) or (kind in (6, 7) and one.source is None):
             raise Refused(400, 50035, "Invalid Form Body")
         if kind == 4:
-            self._say(one, data, files=bool(asked(request).files))
+            self._say(one, data, asked(request).files)
         elif kind == 5:
             waiting = self._world.write(one.place, self._world.bot, "")
             waiting.flags = LOADING | int(data.get("flags") or 0) & KEPT_FLAGS
@@ -116,19 +116,19 @@ class Hooks:
 
     async def _follow_up(self, request: web.Request) -> web.Response:
         one, body = self._known(request), asked(request).body
-        files = bool(asked(request).files)
+        files = asked(request).files
         first = one.answers[0] if one.answers else None
         if first is not None and first.flags & LOADING:  # the first follow-up fills what was deferred
-            self._change(one, first, body)
+            self._change(one, first, body, files)
             return web.json_response(shape.message(first, self._world))
-        return web.json_response(shape.message(self._say(one, body, files=files), self._world))
+        return web.json_response(shape.message(self._say(one, body, files), self._world))
 
     async def _get(self, request: web.Request) -> web.Response:
         return web.json_response(shape.message(self._message(request), self._world))
 
     async def _edit(self, request: web.Request) -> web.Response:
         message = self._message(request)
-        self._change(self._known(request), message, asked(request).body)
+        self._change(self._known(request), message, asked(request).body, asked(request).files)
         return web.json_response(shape.message(message, self._world))
 
     async def _delete(self, request: web.Request) -> web.Response:
@@ -140,9 +140,10 @@ class Hooks:
             self._events.deleted(one.place, [message.id], bulk=False)
         return web.Response(status=204)
 
-    def _say(self, one: Interaction, body: Json, *, files: bool) -> Message:
-        content = self._rest.check_content(body, files=files, empty=bool(body.get("components")))
-        message = self._world.write(one.place, self._world.bot, content)
+    def _say(self, one: Interaction, body: Json, files: Sequence[Attachment]) -> Message:
+        self._rest.check_files(files)
+        content = self._rest.check_content(body, files=bool(files), empty=bool(body.get("components")))
+        message = self._world.write(one.place, self._world.bot, content, files)
         message.flags, message.components = int(body.get("flags") or 0) & KEPT_FLAGS, body.get("components") or []
         message.embeds, message.allowed_mentions = body.get("embeds") or [], body.get("allowed_mentions")
         self._show(one, message)
@@ -158,7 +159,9 @@ class Hooks:
         one.place.messages.append(message)
         self._events.message("MESSAGE_CREATE", one.place, message)
 
-    def _change(self, one: Interaction, message: Message, body: Json) -> None:
+    def _change(self, one: Interaction, message: Message, body: Json, files: Sequence[Attachment] = ()) -> None:
+        self._rest.check_files(files)
+        message.attachments += self._world.write(one.place, self._world.bot, "", files).attachments
         self._rest.apply(message, {key: value for key, value in body.items() if key != "flags"})
         message.flags &= ~LOADING
         if message in one.place.messages:

@@ -1,6 +1,6 @@
 """The fake Discord's REST answers for channels, messages, members and commands. Limits and tokens are front's work."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from aiohttp import web
 
@@ -8,11 +8,12 @@ from tests.fakes import discord_payloads as shape
 from tests.fakes.discord_commands import check_command, check_commands
 from tests.fakes.discord_events import Events
 from tests.fakes.discord_front import ASKED, Asked, Refused, invalid
-from tests.fakes.discord_world import DM, FORUM, MENTION, REPLY, Channel, Guild, Json, Message, World
+from tests.fakes.discord_world import DM, FORUM, MENTION, REPLY, Attachment, Channel, Guild, Json, Message, World
 
 NONCE_MS = 300_000
 """How long Discord remembers a nonce: documented as "a few minutes", five here."""
 MAX_CONTENT, MAX_NONCE = 2000, 25
+MAX_FILES, MAX_STICKERS, MAX_FILE_BYTES = 10, 3, 10 * 1024 * 1024
 KEPT_FLAGS = 1 << 2 | 1 << 6 | 1 << 12
 """SUPPRESS_EMBEDS, EPHEMERAL and SUPPRESS_NOTIFICATIONS: what a bot may set."""
 
@@ -67,6 +68,13 @@ class Rest:
         if not (content.strip() or files or empty or body.get("embeds") or body.get("sticker_ids")):
             raise Refused(400, 50006, "Cannot send an empty message")
         return content.strip()
+
+    def check_files(self, files: Sequence[Attachment]) -> None:
+        """Raises Refused for files that are too large, or too many."""
+        if len(files) > MAX_FILES:
+            raise invalid("attachments", "BASE_TYPE_MAX_LENGTH", f"Must be {MAX_FILES} or fewer in length.")
+        if any(len(one.data) > MAX_FILE_BYTES for one in files):
+            raise Refused(413, 40005, "Request entity too large")
 
     async def _me(self, request: web.Request) -> web.Response:
         return web.json_response(shape.user(self._world.bot) | {"verified": True, "mfa_enabled": False, "flags": 0})
@@ -127,6 +135,10 @@ class Rest:
             raise Refused(400, 50008, "Cannot send messages in a non-text channel")
         if place.recipient is not None and place.recipient.blocks_bot:
             raise Refused(403, 50007, "Cannot send messages to this user")
+        self.check_files(told.files)
+        stickers = [int(one) for one in told.body.get("sticker_ids") or ()]
+        if len(stickers) > MAX_STICKERS or not self._world.stickers.keys() >= set(stickers):
+            raise invalid("sticker_ids", "STICKER_INVALID", "Sticker is invalid.")
         content = self.check_content(told.body, files=bool(told.files))
         nonce = told.body.get("nonce")
         if nonce is not None and len(str(nonce)) > MAX_NONCE:
@@ -138,6 +150,7 @@ class Rest:
                     raise Refused(404, 10008, "Unknown Message")
                 return web.json_response(shape.message(first, self._world))
         message = self._world.write(place, self._world.bot, content, told.files)
+        message.stickers = [self._world.stickers[one] for one in stickers]
         message.nonce, message.components = nonce, told.body.get("components") or []
         message.embeds, message.flags = told.body.get("embeds") or [], int(told.body.get("flags") or 0) & KEPT_FLAGS
         self._refer(place, message, told.body)
@@ -189,6 +202,8 @@ class Rest:
 
     async def _react(self, request: web.Request) -> web.Response:
         message, place, emoji = self._message(request), self._place(request), request.match_info["emoji"]
+        if ":" not in emoji and emoji.isascii():
+            raise Refused(400, 10014, "Unknown Emoji")
         who = message.reactions.get(emoji, [])
         added, bot = request.method == "PUT", self._world.bot
         if added == (bot.id in who):

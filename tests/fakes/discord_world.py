@@ -141,6 +141,7 @@ class World:
         self.guilds: dict[int, Guild] = {}
         self.channels: dict[int, Channel] = {}
         self.files: dict[int, Attachment] = {}
+        self.stickers: dict[int, Sticker] = {}
         self._last = 0
         self.bot = self.add_user(bot_name, bot=True)
 
@@ -160,6 +161,12 @@ class World:
         guild = Guild(self.snowflake(), name, members[0], {user.id: self.now() for user in (*members, self.bot)})
         self.guilds[guild.id] = guild
         return guild
+
+    def add_sticker(self, name: str) -> Sticker:
+        """A sticker of a guild that the bot may use."""
+        sticker = Sticker(self.snowflake(), name)
+        self.stickers[sticker.id] = sticker
+        return sticker
 
     def add_channel(self, guild: Guild, name: str, kind: int = TEXT, parent: Channel | None = None) -> Channel:
         """A new channel, forum (15) or thread (11, with its parent)."""

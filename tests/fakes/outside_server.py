@@ -86,7 +86,8 @@ def make() -> Server[Any]:
             case "fail":
                 text, wrong = "磁盘满了", True
         text = rules().get("results", {}).get(params.name, text)
-        return types.CallToolResult(content=[types.TextContent(text=text)], is_error=wrong)
+        pictures = [types.ImageContent(data=one, mime_type="image/png") for one in rules().get("pictures", ())]
+        return types.CallToolResult(content=[types.TextContent(text=text), *pictures], is_error=wrong)
 
     async def resources(_context: Any, _params: Any) -> types.ListResourcesResult:
         return types.ListResourcesResult(

@@ -1,6 +1,6 @@
 """What another process may tell the fake Telegram server as JSON: act, ask, misbehave. It adds no behaviour."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import get_args
 
 from tests.fakes.telegram_faults import Fault, Faults, Misbehaviour
@@ -21,7 +21,9 @@ def control(world: World, people: People, rooms: Rooms, faults: Faults, command:
         case "group":
             return {"chat": rooms.group(str(given.get("title", "")), _person(given))}
         case "sent":
-            return {"sent": [asdict(shown) for shown in world.shown(chat)]}
+            return {
+                "sent": [asdict(replace(shown, data=b"")) | {"data": len(shown.data)} for shown in world.shown(chat)]
+            }
         case "confirmed":
             return {"confirmed": world.updates.confirmed, "pending": world.updates.pending}
         case "redeliver":

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 
+from tests.fakes import telegram_media as media
 from tests.fakes import telegram_sending as sending
 from tests.fakes.telegram_rooms import member
 from tests.fakes.telegram_shapes import Json, Params, Refused, bad
@@ -141,6 +142,12 @@ METHODS: Mapping[str, Callable[[World, Params], object]] = {
     "sendmessagedraft": sending.send_draft,
     "setmessagereaction": sending.react,
     "answercallbackquery": sending.answer_query,
+    "sendphoto": media.send_photo,
+    "senddocument": media.send_document,
+    "sendvoice": media.send_voice,
+    "sendsticker": media.send_sticker,
+    "editmessagemedia": media.edit_media,
+    "getstickerset": media.get_sticker_set,
     "getfile": get_file,
     "getchat": get_chat,
     "getchatmember": get_member,

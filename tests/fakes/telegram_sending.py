@@ -26,9 +26,9 @@ def send_message(world: World, params: Params) -> Json:
     """sendMessage."""
     room = world.target(params)
     text, entities = read_text(params)
-    markup = _markup(params)
-    reply_to, quote = _reply(room, params)
-    thread = _thread(room, params)
+    markup = markup_of(params)
+    reply_to, quote = reply(room, params)
+    thread = thread_of(room, params)
     world.floods.count_send(room.id, room.kind != "private", world.now())
     fields: Json = {"text": text}
     if entities:
@@ -49,25 +49,25 @@ def send_message(world: World, params: Params) -> Json:
 
 def edit_text(world: World, params: Params) -> Json:
     """editMessageText."""
-    room, message = _own(world, params)
+    room, message = own_message(world, params)
     text, entities = read_text(params)
-    markup = _markup(params)
+    markup = markup_of(params)
     same = (message["text"], message.get("entities", []), message.get("reply_markup", {}))
     if same == (text, entities, markup):
         raise bad(NOT_MODIFIED)
     world.floods.count_edit(world.now())
     message["text"] = text
-    return _changed(world, room, message, {"entities": entities, "reply_markup": markup})
+    return changed(world, room, message, {"entities": entities, "reply_markup": markup})
 
 
 def edit_markup(world: World, params: Params) -> Json:
     """editMessageReplyMarkup."""
-    room, message = _own(world, params)
-    markup = _markup(params)
+    room, message = own_message(world, params)
+    markup = markup_of(params)
     if message.get("reply_markup", {}) == markup:
         raise bad(NOT_MODIFIED)
     world.floods.count_edit(world.now())
-    return _changed(world, room, message, {"reply_markup": markup})
+    return changed(world, room, message, {"reply_markup": markup})
 
 
 def delete(world: World, params: Params) -> bool:
@@ -108,7 +108,7 @@ def chat_action(world: World, params: Params) -> bool:
     action = params.text("action")
     if action not in ACTIONS.split():
         raise bad("wrong parameter action in request")
-    world.actions.append(Draft(room.id, 0, action, _thread(room, params) or None, world.now()))
+    world.actions.append(Draft(room.id, 0, action, thread_of(room, params) or None, world.now()))
     return True
 
 
@@ -121,7 +121,7 @@ def send_draft(world: World, params: Params) -> bool:
     if draft_id == 0:
         raise bad("draft_id must be non-zero")
     text = read_text(params)[0] if params.text("text") else ""
-    world.drafts.append(Draft(room.id, draft_id, text, _thread(room, params) or None, world.now()))
+    world.drafts.append(Draft(room.id, draft_id, text, thread_of(room, params) or None, world.now()))
     return True
 
 
@@ -136,7 +136,7 @@ def answer_query(world: World, params: Params) -> bool:
     return True
 
 
-def _own(world: World, params: Params) -> tuple[Room, Json]:
+def own_message(world: World, params: Params) -> tuple[Room, Json]:
     room = world.target(params)
     message = room.messages.get(params.integer("message_id"))
     if message is None:
@@ -146,7 +146,7 @@ def _own(world: World, params: Params) -> tuple[Room, Json]:
     return room, message
 
 
-def _changed(world: World, room: Room, message: Json, fields: Json) -> Json:
+def changed(world: World, room: Room, message: Json, fields: Json) -> Json:
     for name, value in fields.items():
         message.pop(name, None)
         if value:
@@ -166,7 +166,7 @@ def _delete(world: World, room: Room, message_id: int) -> None:
     del room.messages[message_id]
 
 
-def _reply(room: Room, params: Params) -> tuple[int, str]:
+def reply(room: Room, params: Params) -> tuple[int, str]:
     """The message that is replied to (0: none) and the quoted text."""
     given = params.mapping("reply_parameters")
     message_id = number(given.get("message_id")) or params.integer("reply_to_message_id")
@@ -183,7 +183,7 @@ def _reply(room: Room, params: Params) -> tuple[int, str]:
     return message_id, quote
 
 
-def _thread(room: Room, params: Params) -> int:
+def thread_of(room: Room, params: Params) -> int:
     thread = params.integer("message_thread_id")
     known: Sequence[int] = ()
     if room.kind == "supergroup":
@@ -193,7 +193,7 @@ def _thread(room: Room, params: Params) -> int:
     return thread
 
 
-def _markup(params: Params) -> Json:
+def markup_of(params: Params) -> Json:
     """The inline keyboard; other markup is no part of the message."""
     rows = params.mapping("reply_markup").get("inline_keyboard")
     if rows is None:

@@ -19,7 +19,7 @@ from tests.fakes.telegram_faults import Fault, Faults, Limits, Violation
 from tests.fakes.telegram_methods import call
 from tests.fakes.telegram_people import People
 from tests.fakes.telegram_rooms import Rooms
-from tests.fakes.telegram_shapes import Draft, Json, Params, Person, Refused, Request, Shown, bad
+from tests.fakes.telegram_shapes import Draft, Json, Params, Person, Refused, Request, Shown, Upload, bad
 from tests.fakes.telegram_world import Commands, World
 
 TOKEN = "7700000001:AAmadeupmadeupmadeupmadeupmadeup-00"
@@ -143,7 +143,7 @@ class FakeTelegram:
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         method = request.match_info["method"]
         try:
-            params = Params(await _params(request))
+            params = await _params(request)
             self._check_token(request.match_info["token"])
             self.requests.append(Request(method, params.given, self.world.now()))
             fault = self.faults.take(method)
@@ -239,9 +239,10 @@ async def _hang_up(request: web.Request) -> None:
     await asyncio.get_running_loop().create_future()
 
 
-async def _params(request: web.Request) -> dict[str, str]:
-    """The query, form, multipart fields or JSON of a call, as text."""
+async def _params(request: web.Request) -> Params:
+    """The query, form, multipart fields or JSON of a call, as text, and its files."""
     given: Json = dict(request.query)
+    files: dict[str, Upload] = {}
     if request.content_type == "application/json":
         try:
             body = await request.json()
@@ -251,7 +252,12 @@ async def _params(request: web.Request) -> dict[str, str]:
     elif request.method == "POST":
         form = await request.post()
         given |= {name: value for name, value in form.items() if isinstance(value, str)}
-    return {name: value if isinstance(value, str) else json.dumps(value) for name, value in given.items()}
+        for name, value in form.items():
+            if isinstance(value, web.FileField):
+                with value.file as file:
+                    files[name] = Upload(value.filename, file.read())
+    told = {name: value if isinstance(value, str) else json.dumps(value) for name, value in given.items()}
+    return Params(told, files)
 
 
 async def serve(token: str, port: int) -> None:

@@ -106,7 +106,10 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A message of the bot as people see it now; `at` in seconds of loop time; `buttons` maps texts to their data."""
+    """A message of the bot as people see it now; `at` in seconds of loop time; `buttons` maps texts to their data.
+
+    `medium` is photo, document, voice, sticker or "", `data` the bytes; `text` is then what stands below.
+    """
 
     message_id: int
     text: str
@@ -117,6 +120,8 @@ class Shown:
     buttons: Mapping[str, str]
     preview: bool
     at: float
+    medium: str = ""
+    data: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,11 +149,20 @@ class Request:
         return Params(self.params).chat
 
 
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file as it was sent along with a call."""
+
+    name: str
+    data: bytes
+
+
 class Params:
     """The parameters of a call, read as the type that the API documents; a wrong type is a 400."""
 
-    def __init__(self, given: Mapping[str, str]) -> None:
+    def __init__(self, given: Mapping[str, str], files: Mapping[str, Upload] | None = None) -> None:
         self.given = given
+        self.files = files or {}
 
     def text(self, name: str) -> str:
         """The text, or nothing."""

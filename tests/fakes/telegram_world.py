@@ -25,6 +25,7 @@ from tests.fakes.telegram_updates import Updates
 
 SERVICE = ("new_chat_members", "left_chat_member", "pinned_message", "new_chat_title", "forum_topic_created")
 KEPT_IN_REPLY = ("reply_to_message", "reply_markup")
+MEDIA = ("photo", "document", "voice", "sticker")
 Commands = dict[tuple[str, str], tuple[tuple[str, str], ...]]
 
 
@@ -67,6 +68,7 @@ class World:
     reactions: dict[tuple[int, int], tuple[str, ...]] = field(default_factory=dict)
     commands: Commands = field(default_factory=dict)
     queries: dict[str, Query] = field(default_factory=dict)
+    sticker_sets: dict[str, tuple[str, ...]] = field(default_factory=dict)
     floods: Floods = field(init=False)
 
     def __post_init__(self) -> None:
@@ -163,7 +165,8 @@ class World:
         """The bot's messages that people see now in a chat, in order."""
         room = self.rooms.get(chat)
         messages = () if room is None else tuple(room.messages[one] for one in sorted(room.messages))
-        return tuple(self._shown(chat, message) for message in messages if self.mine(message) and "text" in message)
+        told = ("text", *MEDIA)
+        return tuple(self._shown(chat, one) for one in messages if self.mine(one) and any(key in one for key in told))
 
     def mine(self, message: Json) -> bool:
         """Whether the bot wrote it."""
@@ -176,10 +179,16 @@ class World:
         reply_to = None if "forum_topic_created" in target else number(target.get("message_id")) or None
         rows = mapping(message.get("reply_markup")).get("inline_keyboard")
         buttons = [button for row in rows for button in objects(row)] if isinstance(rows, list) else []
+        medium = next((key for key in MEDIA if key in message), "")
+        described = message.get(medium, {})
+        described = described[-1] if isinstance(described, list) else mapping(described)
+        marked = objects(message.get("caption_entities" if medium else "entities"))
         return Shown(
             message_id=message_id,
-            text=str(message["text"]),
-            entities=tuple(entity(item) for item in objects(message.get("entities"))),
+            text=str(message.get("caption", "") if medium else message["text"]),
+            entities=tuple(entity(item) for item in marked),
+            medium=medium,
+            data=self.files.get(str(described.get("file_id", "")), ("", b"", 0))[1],
             reply_to=reply_to,
             thread=number(message.get("message_thread_id")) or None,
             edits=trace.edits,

@@ -92,6 +92,8 @@ class PersonData:
         try:
             for erased in gone:
                 await asyncio.to_thread(self._store.files.archives.remove, (erased.person_id,))
+                kept = await self._store.outbox.files()
+                await asyncio.to_thread(self._store.files.parts.tidy, kept, self._clock.now() + 1)
                 if self._scrub is not None:
                     await asyncio.to_thread(self._scrub, erased)
             await self._store.people.finish_erasures(gone, self._clock.now())
