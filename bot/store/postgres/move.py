@@ -339,9 +339,7 @@ def _found(tx: Tx, asking: RecallQuery, terms: tuple[str, ...]) -> tuple[object,
         return WantedDocuments(docs, docs)
 
     matches, candidates = look_up(tx, asking, terms, (), choose)
-    talks = sorted(
-        (talk.chat_id, talk.talk, sorted(zip(talk.docs, talk.lengths, strict=True))) for talk in matches.talks
-    )
+    talks = sorted((talk.chat_id, talk.talk, talk.begun, talk.at, talk.length) for talk in matches.talks)
     return matches.postings, matches.count, matches.length, talks, sorted(candidates, key=lambda one: one.finding.doc)
 
 
