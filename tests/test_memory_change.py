@@ -116,6 +116,8 @@ async def test_a_line_that_only_looks_like_a_correction_goes_to_the_model(world:
         ("my door code is 4471", "my door code is 9902"),
         ("my car is a Corsa", "my car is a Fiesta now"),
         ("我的主治医生是刘医生", "我的主治医生现在是陈医生"),
+        ("乐乐的幼儿园老师姓周", "乐乐的幼儿园老师姓吴"),
+        ("一诺今年9岁", "一诺10岁了"),
         ("i don't drink coffee, it makes me shaky", "i drink coffee now, like 2 cups a day"),
     ],
 )
@@ -173,6 +175,7 @@ async def test_what_the_tool_keeps_takes_the_place_of_what_it_contradicts(world:
     [
         ("6月3日考数学", "6月9日考数学"),
         ("我喜欢猫", "我喜欢狗"),
+        ("乐乐的幼儿园老师姓周", "一诺的班主任姓吴"),
         ("小明的电话是111222", "小红的电话是333444"),
         ("i like tea", "i like coffee"),
         ("房租1500", "我不吃辣"),

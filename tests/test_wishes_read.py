@@ -140,3 +140,22 @@ async def test_a_range_of_numbers_is_all_of_them(world: World, wish: str) -> Non
         await world.say(line)
     await world.say(wish)
     assert kept(world) == ["我属兔"]
+
+
+@pytest.mark.parametrize(
+    ("line", "fact"),
+    [
+        ("remember that the server room key is with Karen", "the server room key is with Karen"),
+        ("remember the backup tape is in drawer 3", "the backup tape is in drawer 3"),
+        ("Remember the spare bulbs are in the garage.", "the spare bulbs are in the garage"),
+    ],
+)
+async def test_where_a_thing_is_kept_is_a_fact_that_is_kept_at_once(world: World, line: str, fact: str) -> None:
+    await world.say(line)
+    assert kept(world) == [fact]
+
+
+@pytest.mark.parametrize("line", ["remember that the devil is in the details", "remember the answer is within you"])
+async def test_a_saying_of_where_something_is_is_none(world: World, line: str) -> None:
+    await world.say(line)
+    assert kept(world) == []

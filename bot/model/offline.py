@@ -6,6 +6,7 @@ import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from itertools import chain
 from typing import Literal
 
 from bot.core.models import Completion, Message, ModelRequest, Prompt, ToolCall, Usage
@@ -88,7 +89,7 @@ _SELF = LazyPattern(
 )
 _NAME_ASKED = LazyPattern(
     r"\A(?:[你还]*(?:记得|知道))?我(?:应?该)?(?:(?:的|嘅)名字?)?[叫是系](?:什么|咩|乜|谁|啥|边个)(?:名字?)?(?:[吗呢呀啊来着]*)[?\s]*\Z"
-    r"|(?:记得|知道)我的名字|(?:怎么|点样?)(?:称呼|叫)我|\bwhat(?:'s| is) my name\b|\bwho am i\W*\Z|\bwhat am i called\b"
+    r"|(?:记得|知道)我的名字|(?:怎么|点样?)(?:称呼|叫)我|\A你(?:现在)?(?:都|该|会)?叫我(?:什么|啥)(?:名字?)?[呢呀啊\s?]*\Z|\bwhat(?:'s| is) my name\b|\bwho am i\W*\Z|\bwhat am i called\b"
     r"|\b(?:know|remember) (?:my name|who i am)\b|\bwhat do you call me\b"
 )
 _CALLED = LazyPattern(
@@ -137,6 +138,8 @@ OWN_LINES = ("intro", "connect", "self", "nothing")
 """Its own texts that answer no question when a search finds them."""
 INTRO_CHARS = 20
 """By so much of it the introduction is known again."""
+LINES = 6
+"""So many lines that came together are answered one by one."""
 QUERY_CHARS = 200
 """Characters of a question that are searched for."""
 
@@ -148,15 +151,16 @@ OFFLINE = "offline"
 class PromptFacts:
     """A request as the offline model sees it; texts are unescaped.
 
-    `said` is what the last speaker, called one of `names`, said at the end, `earlier` all other people's lines, oldest
+    `said` is what the last speaker, called one of `names`, said at the end, in these `lines`, `earlier` all other people's lines, oldest
     first; `happened`, `known`, `talked` and `tasks` are the lines of the warm boot without what receipts ended since,
-    `cancelled` the reminders that they ended; `results` is None until a tool has answered `said`; `called` is how
+    `cancelled` the reminders that they ended; `results` is None until a tool has answered `said`, `found` is what each of them found; `called` is how
     somebody alone with nuan is addressed, "" where that is unknown; `answers` counts nuan's own lines, `answered` is what they say; `now` is the day, if it is told, the
     time and the weekday.
     """
 
     names: tuple[str, ...]
     said: str
+    lines: tuple[str, ...]
     forwarded: bool
     script: Script
     earlier: tuple[str, ...]
@@ -165,6 +169,7 @@ class PromptFacts:
     talked: tuple[str, ...]
     tasks: tuple[str, ...]
     cancelled: tuple[str, ...]
+    found: tuple[tuple[str, ...], ...]
     results: tuple[str, ...] | None
     called: str
     answers: int
@@ -193,9 +198,11 @@ def read_prompt(prompt: Prompt, unnamed: tuple[str, ...] = ()) -> PromptFacts:
     over, set_since, cancelled = _receipts(users)
     told = _sections(users[0] if users else "", over)
     answers = [message.content for message in prompt.messages if message.role == "assistant" and message.content]
+    found = _results(prompt.messages)
     return PromptFacts(
         names=(tail[0][0],) if tail[0][0] else (_present(users[0] if users else ""), *unnamed),
         said="\n".join(text for _, _, text in tail),
+        lines=tuple(text for _, _, text in tail),
         forwarded=all(fwd for _, fwd, _ in tail),
         script=script,
         earlier=tuple(earlier),
@@ -204,7 +211,8 @@ def read_prompt(prompt: Prompt, unnamed: tuple[str, ...] = ()) -> PromptFacts:
         talked=told["talked"],
         tasks=(*told["tasks"], *set_since),
         cancelled=cancelled,
-        results=_results(prompt.messages),
+        found=found,
+        results=tuple(dict.fromkeys(chain(*found))) if found else None,
         called="" if tail[0][0] else _called(users),
         answers=len(answers),
         answered="\n".join(answers),
@@ -350,17 +358,18 @@ def _sections(content: str, over: frozenset[str]) -> dict[str, tuple[str, ...]]:
     return {name: tuple(lines) for name, lines in found.items()}
 
 
-def _results(messages: tuple[Message, ...]) -> tuple[str, ...] | None:
-    """The lines found by the tools that answered last, of talks only where nothing is remembered, and no notes, which
-    are whole pages; None when the last message is no tool's."""
-    if not messages or messages[-1].role != "tool":
-        return None
+def _results(messages: tuple[Message, ...]) -> tuple[tuple[str, ...], ...]:
+    """The lines found by each of the tools that answered last, of talks only where nothing is remembered, and no notes,
+    which are whole pages; none when the last message is no tool's."""
     begin = max((at for at, message in enumerate(messages) if message.role != "tool"), default=-1)
     before = [row for message in messages[: begin + 1] for row in _rows(message)]
-    found = [_whole(row, before) for message in messages[begin + 1 :] for row in _rows(message)]
-    told = [row for row in found if row and not _NOTE.match(row)]
-    kept = [line for line in told if not line.startswith("@")] or told
-    return tuple(dict.fromkeys(unescaped(_AROUND.sub("", _TALK.sub("", _NUMBER.sub("", line)))) for line in kept))
+    found: list[tuple[str, ...]] = []
+    for message in messages[begin + 1 :]:
+        told = [row for row in (_whole(row, before) for row in _rows(message)) if row and not _NOTE.match(row)]
+        kept = [line for line in told if not line.startswith("@")] or told
+        found.append(tuple(unescaped(_AROUND.sub("", _TALK.sub("", _NUMBER.sub("", line)))) for line in kept))
+        before += _rows(message)
+    return tuple(found)
 
 
 def _rows(message: Message) -> list[str]:
@@ -400,14 +409,24 @@ class OfflineModel:
         heard = read_prompt(prompt, tuple(self._texts.text("unnamed", script) for script in SCRIPTS))
         unkept = repeating(off_record, enumerate(heard.earlier))
         heard = replace(heard, earlier=tuple(line for at, line in enumerate(heard.earlier) if at not in unkept))
-        if known := self._known_answer(heard):
-            return Completion(self._introduced(known, prompt, heard))
-        asks = not heard.forwarded and is_looked_up(heard.said)
-        if asks and heard.results is None and any(tool.name == RECALL for tool in prompt.tools):
-            query = json.dumps({"query": clip(heard.said.strip(), QUERY_CHARS)}, ensure_ascii=False)
-            call = ToolCall(f"offline_{heard.calls}", RECALL, query)
-            return Completion("", (call,))
-        answer = self._recalled(heard) if asks or heard.results is not None else self._reply(heard)
+        lines = [replace(heard, said=line) for line in heard.lines] if 1 < len(heard.lines) <= LINES else [heard]
+        known = {each.said: self._known_answer(each) for each in lines}
+        asking = [] if heard.forwarded else [one for one in lines if not known[one.said] and is_looked_up(one.said)]
+        asking = asking if len(asking) != 1 else [heard]
+        if asking and heard.results is None and any(tool.name == RECALL for tool in prompt.tools):
+            queries = [json.dumps({"query": clip(one.said.strip(), QUERY_CHARS)}, ensure_ascii=False) for one in asking]
+            calls = (ToolCall(f"offline_{heard.calls + at}", RECALL, query) for at, query in enumerate(queries))
+            return Completion("", tuple(calls))
+        if len(asking) > 1:
+            answered = [replace(one, results=found) for one, found in zip(asking, heard.found, strict=False)]
+            known |= {one.said: self._recalled(one) for one in answered}
+        elif asking or (heard.results is not None and not any(known.values())):
+            known[heard.said] = self._recalled(heard)
+        if len(asking) > 1 or (not asking and any(known.values())):
+            known |= {
+                one.said: self._reply(one) for one in lines if not known[one.said] and mood_of(one.said) == "question"
+            }
+        answer = "\n".join(dict.fromkeys(filter(None, known.values()))) or self._reply(heard)
         return Completion(self._introduced(answer, prompt, heard))
 
     def _known_answer(self, heard: PromptFacts) -> str:

@@ -1,0 +1,25 @@
+"""Lines that come together are answered together by the offline model, each question with what was found for it."""
+
+import json
+
+from bot.core.models import Message
+from tests.test_offline_model import SEEN, alone, ask, user
+
+
+async def test_questions_that_come_together_are_answered_one_by_one() -> None:
+    log = (*SEEN, user("我对什么过敏？", "今天几号", "我怕什么？"))
+    first = await ask(*log)
+    assert [json.loads(call.arguments)["query"] for call in first.tool_calls] == ["我对什么过敏？", "我怕什么？"]
+    found = ("- #12 阿明：我对花生过敏", "- #7 阿明：我怕冷")
+    told = [Message("tool", text, tool_call_id=call.id) for call, text in zip(first.tool_calls, found, strict=True)]
+    second = await ask(*log, first.message(), *told)
+    assert second.text.splitlines() == [
+        "我记得你对花生过敏。",
+        "今天是 2026-11-21 周六，现在 09:05。",
+        "我记得你怕冷。",
+    ]
+
+
+async def test_it_says_how_it_calls_them_when_it_is_asked_so() -> None:
+    answer = await ask(alone("嗯", "你叫我什么", receipt="好，以后叫你小明 #1"))
+    assert answer.text.endswith("你是小明。")
