@@ -3,7 +3,7 @@
 import json
 
 from bot.core.models import Message
-from tests.test_offline_model import SEEN, alone, ask, user
+from tests.test_offline_model import SEEN, alone, ask, recalled, user
 
 
 async def test_questions_that_come_together_are_answered_one_by_one() -> None:
@@ -23,3 +23,8 @@ async def test_questions_that_come_together_are_answered_one_by_one() -> None:
 async def test_it_says_how_it_calls_them_when_it_is_asked_so() -> None:
     answer = await ask(alone("嗯", "你叫我什么", receipt="好，以后叫你小明 #1"))
     assert answer.text.endswith("你是小明。")
+
+
+async def test_a_question_for_a_name_is_not_answered_by_another_memory() -> None:
+    assert await recalled("- #12 阿明：我对芒果过敏", "我叫什么") == "这个我不记得。"
+    assert await recalled("- #12 阿明：我叫林晓", "我叫什么") == "我记得你叫林晓。"

@@ -92,6 +92,7 @@ _NAME_ASKED = LazyPattern(
     r"|(?:记得|知道)我的名字|(?:怎么|点样?)(?:称呼|叫)我|\A你(?:现在)?(?:都|该|会)?叫我(?:什么|啥)(?:名字?)?[呢呀啊\s?]*\Z|\bwhat(?:'s| is) my name\b|\bwho am i\W*\Z|\bwhat am i called\b"
     r"|\b(?:know|remember) (?:my name|who i am)\b|\bwhat do you call me\b"
 )
+_NAME_TOLD = LazyPattern(r"叫|名|姓|称呼|\b(?:name|called?|i'm|i am)\b")
 _CALLED = LazyPattern(
     r"(不|[别別]|won't |never |do not )?(?:叫你|叫TA「|call you |call them [\"'])([^\n<#「」\"]+?)(?:了| any more)? ?(?:[」\"]|'\"|[(（]?#\d)"
 )
@@ -481,7 +482,10 @@ class OfflineModel:
         return any(self._texts.text(key, script)[:INTRO_CHARS] in text for key in keys for script in SCRIPTS)
 
     def _worth_telling(self, result: str, heard: PromptFacts) -> bool:
-        """Whether a finding is neither an answer of its own nor the bare name of the one who asks."""
+        """Whether a finding is neither an answer of its own nor the bare name of the one who asks; to a question for
+        their name it must tell one."""
+        if _NAME_ASKED.search(fold(heard.said)) and not _NAME_TOLD.search(fold(result)):
+            return False
         return not self._says(result, *OWN_LINES) and _SPEAKER.sub("", _text(result)) != heard.called
 
     def _recalled(self, heard: PromptFacts) -> str:
