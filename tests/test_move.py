@@ -13,6 +13,7 @@ import pytest
 
 from bot.core.errors import StoreError
 from bot.core.people import Audience
+from bot.store.files import KEY_FILE, TOMBSTONES_FILE, KeptInFolder
 from bot.store.postgres import move as engine
 from bot.store.postgres.connection import PostgresTx
 from bot.store.schema import SCHEMA_VERSION
@@ -30,6 +31,7 @@ ROOT = Path(__file__).parents[1]
 CUT = """
 import os, signal, sys
 from pathlib import Path
+from bot.store.files import KEY_FILE, TOMBSTONES_FILE, KeptInFolder
 from bot.store.postgres import move as engine
 
 engine.STEP, left = 7, int(sys.argv[3])
@@ -113,11 +115,15 @@ async def test_everything_goes_to_a_server_talks_go_on_there_and_it_all_comes_ba
     said = nuan(filled, "move", "--to", empty)
     assert (said.code, "store.url" in said.out) == (0, True), said.err
     assert rows(empty) == before == rows(file=file)
+    assert KeptInFolder(filled).lines(TOMBSTONES_FILE)
+    for name in (TOMBSTONES_FILE, KEY_FILE):
+        (filled / name).unlink()
     assert "not empty" in nuan(filled, "move", "--to", empty).err
     servers.URLS[filled] = empty
     world = await World(filled).open()
     await world.say(".ai mem")
     assert "妹妹住在上海" in world.replies[-1]
+    assert world.store.tombstones.covers("我对花生过敏")
     await world.say("记住我爱喝茶")
     await world.close()
     servers.URLS.clear()
@@ -130,6 +136,7 @@ async def test_everything_goes_to_a_server_talks_go_on_there_and_it_all_comes_ba
     world = await World(filled).open()
     await world.say(".ai mem")
     assert "我爱喝茶" in world.replies[-1]
+    assert world.store.tombstones.covers("我对花生过敏")
     await world.close()
 
 

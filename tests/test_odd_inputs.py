@@ -35,7 +35,7 @@ from bot.pipeline.tools.memories import ForgetArguments, RememberArguments
 from bot.pipeline.tools.tasks import RemindArguments
 from bot.prompt.persona import FOLDER, FULL, Persona, SkillArguments, read_bootstraps, read_skills
 from bot.prompt.templates import read_templates
-from bot.store.files import ERASURES_FILE, ErasureFile, Tombstones
+from bot.store.files import ERASURES_FILE, Erasures, KeptInFolder, Tombstones
 from bot.store.people import OWNER_FILE, _read
 from bot.store.sqlite.copies import verify_copy
 from bot.tools.recall import RecallArguments, parse_moment
@@ -225,11 +225,11 @@ def test_files_of_the_installation_that_somebody_damaged_are_read_or_named(writt
         (Path(folder) / "tombstones.key").write_bytes(b"k" * 32)
         for name in ("tombstones.jsonl", ERASURES_FILE, OWNER_FILE):
             (Path(folder) / name).write_bytes(written)
-        tombstones = Tombstones(Path(folder))
+        tombstones = Tombstones(KeptInFolder(Path(folder)))
         tombstones.add_tombstones([(1, "茶")], 1)
-        assert Tombstones(Path(folder)).covers("茶"), "what is written behind the damage counts"
-        name = ErasureFile(Path(folder), tombstones).begin(["discord:1"], 1)
-        assert ErasureFile(Path(folder), tombstones).all()[-1].name == name
+        assert Tombstones(KeptInFolder(Path(folder))).covers("茶"), "what is written behind the damage counts"
+        name = Erasures(KeptInFolder(Path(folder)), tombstones).begin(["discord:1"], 1)
+        assert Erasures(KeptInFolder(Path(folder)), tombstones).all()[-1].name == name
         told = OWNER_FILE
         try:
             _read(Path(folder) / OWNER_FILE)

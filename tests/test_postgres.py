@@ -2,6 +2,7 @@
 
 import asyncio
 import shutil
+import subprocess
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -9,13 +10,15 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from bot.cli.doctor import postgres_finding
+from bot.cli.doctor import kept_finding, postgres_finding
 from bot.cli.installation import ConfigSource
 from bot.cli.reload import unset
 from bot.core.errors import FolderLockedError, StoreError
+from bot.core.memories import Memory
 from bot.core.people import Audience
 from bot.store.deadlines import DeadlineBounds
-from bot.store.postgres.backups import at_name, check, dump, restore
+from bot.store.files import DataFiles
+from bot.store.postgres.backups import at_name, check, dump, holds_kept, restore
 from bot.store.postgres.connection import NUMBERED, PostgresTx
 from bot.store.postgres.opening import MIGRATIONS, bring_forward
 from bot.store.schema import SCHEMA_VERSION
@@ -150,8 +153,11 @@ async def test_what_was_set_in_chats_is_read_from_the_server_and_taken_back_ther
     assert not (place.data / DATABASE).exists()
 
 
-def test_the_doctor_tells_the_server_s_version(url: str) -> None:
-    assert "can be reached" in postgres_finding(url).line
+def test_the_doctor_tells_the_server_s_version_and_what_a_crash_of_it_would_lose(url: str) -> None:
+    safe = f"{url}&options=-c%20synchronous_commit%3Don"
+    assert (postgres_finding(safe).warn, "can be reached" in postgres_finding(safe).line) == (False, True)
+    finding = postgres_finding(f"{url}&options=-c%20synchronous_commit%3Doff")
+    assert (finding.good, finding.warn, "synchronous_commit = on" in finding.line) == (True, True, True)
 
 
 def test_a_database_of_another_program_or_of_a_newer_nuan_is_left_alone(url: str) -> None:
@@ -166,6 +172,34 @@ def test_a_database_of_another_program_or_of_a_newer_nuan_is_left_alone(url: str
         tx.execute("ALTER TABLE other RENAME TO schema_version")
 
 
+async def named(store: Store, number: int) -> Memory:
+    """The memory of that number."""
+    person, chat, _ = await storing.ids(store)
+    return next(
+        each for each in await store.memories.owned(person, Audience(chat, "dm", (person,))) if each.id == number
+    )
+
+
+def test_the_doctor_names_a_backup_that_holds_what_none_may(tmp_path: Path, url: str) -> None:
+    if not shutil.which("pg_dump"):
+        pytest.skip("pg_dump is not there: install postgresql-client")
+    dump(url, tmp_path / "nuan-20260612T010000000Z.dump")
+    assert kept_finding(tmp_path) is None
+    theirs = tmp_path / "nuan-20260613T010000000Z.dump"
+    subprocess.run(["pg_dump", "--format=custom", f"--file={theirs}", url], check=True)
+    finding = kept_finding(tmp_path)
+    assert finding is not None
+    assert (finding.warn, theirs.name in finding.line) == (True, True)
+
+
+async def test_tombstones_that_a_folder_has_from_before_are_taken_to_the_server(tmp_path: Path, url: str) -> None:
+    DataFiles(tmp_path).tombstones.add_tombstones([(7, "我对花生过敏")], NOW)
+    async with await open_store(tmp_path, url=url):
+        pass
+    async with await open_store(tmp_path / "another machine", url=url) as store:
+        assert store.tombstones.covers("我对花生过敏")
+
+
 async def test_a_backup_is_put_back_and_what_was_forgotten_since_stays_forgotten(tmp_path: Path, url: str) -> None:
     if not any(shutil.which(program) for program in ("pg_dump", "pg_restore")):
         pytest.skip("pg_dump and pg_restore are not there: install postgresql-client")
@@ -173,27 +207,25 @@ async def test_a_backup_is_put_back_and_what_was_forgotten_since_stays_forgotten
     async with await open_store(folder, url=url) as store:
         await storing.keep(store, "我爱喝茶")
         gone = await storing.keep(store, "我对花生过敏")
+        await storing.drop(store, await named(store, await storing.keep(store, "早就忘了的")), days=None)
         await asyncio.to_thread(dump, url, copy)
         check(copy)
+        assert not holds_kept(copy)
         with pytest.raises(StoreError, match="is there already"):
             dump(url, copy)
-        whole = await store.memories.with_lines(gone)
-        assert whole is not None
-        person, chat, _ = await storing.ids(store)
-        (memory,) = [
-            each for each in await store.memories.owned(person, Audience(chat, "dm", (person,))) if each.id == gone
-        ]
-        await storing.drop(store, memory, days=None)
+        await storing.drop(store, await named(store, gone), days=None)
         await storing.keep(store, "后来说的")
         with pytest.raises(FolderLockedError):
             await restore(url, folder, copy, "20260612T010000000Z", NOW)
     servers.drop(url)
     done = await restore(url, folder, copy, "20260612T010000000Z", NOW)
     assert (done.forgotten, done.newer[1]) == (1, 1)
-    async with await open_store(folder, url=url) as store:
+    async with await open_store(tmp_path / "another machine", url=url) as store:
         person, chat, _ = await storing.ids(store)
         kept = await store.memories.owned(person, Audience(chat, "dm", (person,)))
         assert [memory.text for memory in kept] == ["我爱喝茶"]
+        assert store.tombstones.covers("我对花生过敏")
+        assert store.tombstones.covers("早就忘了的")
     with closing(PostgresTx(at_name(url, done.before))) as before:
         assert before.number("SELECT count(*) FROM memory WHERE text = '后来说的'") == 1
     servers.drop(url)

@@ -39,7 +39,7 @@ from bot.pipeline.endpoints import (
 )
 from bot.pipeline.tools.registry import read_spec
 from bot.plugins import counts, load_plugins, make_plugin_adapter, spec_of
-from bot.store.backups import DUMP, folder_of
+from bot.store.backups import DUMP, folder_of, server_backups
 from bot.store.engine import postgres_part
 from bot.store.ledger import NO_CHAT, Reservation, Settlement
 from bot.store.outside import StoredServer
@@ -86,7 +86,10 @@ def machine_findings(settings: Settings, data: Path, now: int) -> Iterator[Check
         yield sqlite_finding(SQLITE_VERSION)
     else:
         yield postgres_finding(settings.store.url.get_secret_value())
-    yield from _backup(data, folder_of(data, settings.backup.folder), now, server=settings.store.url is not None)
+    backups, server = folder_of(data, settings.backup.folder), settings.store.url is not None
+    yield from _backup(data, backups, now, server=server)
+    if server and (finding := kept_finding(backups)) is not None:
+        yield finding
 
 
 def proxy_finding(settings: Settings) -> CheckResult:
@@ -129,11 +132,13 @@ def _disk(data: Path) -> CheckResult:
 
 
 def postgres_finding(url: str) -> CheckResult:
-    """The server's version, or why it cannot be asked."""
+    """The server's version and what a failure of it could lose, or why it cannot be asked."""
     try:
-        return passed("postgresql", f"{postgres_part('opening').server_version(url)}, can be reached")
+        version, loses = postgres_part("opening").server_state(url)
     except StoreError as error:
         return failed("postgresql", str(error))
+    told = f"{version}, can be reached"
+    return warned("postgresql", f"{told}; {loses}") if loses else passed("postgresql", told)
 
 
 def sqlite_finding(version: tuple[int, ...]) -> CheckResult:
@@ -161,6 +166,18 @@ def _backup(data: Path, folder: Path, now: int, *, server: bool) -> Iterator[Che
     old = now - last > OLD_BACKUP_MS
     advice = ": make a new one with `nuan backup`" if old else ""
     yield CheckResult(True, "backup", f"the last is of {at:%Y-%m-%d %H:%M} UTC{advice}", warn=old)
+
+
+def kept_finding(folder: Path) -> CheckResult | None:
+    """The newest backup of a server's database holds what must outlive a restore, which none of nuan does."""
+    newest = max(folder.glob(f"nuan-*{DUMP}"), default=None)
+    try:
+        if newest is None or not server_backups().holds_kept(newest):
+            return None
+    except StoreError as error:
+        return warned("backup", str(error))
+    told = f"{newest.name} holds the tombstones (schema nuan_kept): nuan leaves them where they are when it is restored"
+    return warned("backup", told)
 
 
 async def store_findings(data: Path, now: int, url: str = "") -> tuple[CheckResult, ...]:

@@ -43,7 +43,8 @@ def move(place: Installation, to: str, *, as_json: bool) -> str:
     return "\n".join(
         (
             *lines,
-            f"{_named(place, target)} has the same rows, and {moved.questions} questions find the same in it",
+            f"{_named(place, target)} has the same rows, and {moved.questions} questions find the same in it; "
+            f"{moved.kept} lines of tombstones and erasures went along",
             f"{advice} nuan.toml, then start nuan; {_named(place, source)} is as it was: delete it when you need it no more",
         )
     )

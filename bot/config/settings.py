@@ -92,8 +92,8 @@ class StoreRules(SettingsTable):
 
     url: Annotated[SecretStr, AfterValidator(database_url)] | None = None
     """A database of a PostgreSQL server, like postgresql://user:password@host/name; without it the file nuan.db in the
-    data folder. It needs the extra postgres, and a start anew when it changes; notes, tombstones and logs stay in the
-    data folder."""
+    data folder. It needs the extra postgres, and a start anew when it changes; notes and logs stay in the data
+    folder, what was forgotten is known by the schema nuan_kept, which no backup holds."""
 
 
 class MediaRules(SettingsTable):

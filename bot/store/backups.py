@@ -319,7 +319,7 @@ async def roll_back(
         except StoreError as error:
             raise _not_ours(copy) from error
         try:
-            count = await cleanse(database, since, folder, at)
+            count = await cleanse(database, since, DataFiles(folder), at)
         finally:
             await database.close()
         await asyncio.to_thread(verify_copy, new)
@@ -338,9 +338,9 @@ def _refuse_left(folder: Path, copy: Path) -> None:
         raise StoreError(f"{copy.name} is what an unfinished restore left, no backup: nothing was changed")
 
 
-async def cleanse(database: Database, since: PresentState | None, folder: Path, at: int) -> int:
+async def cleanse(database: Database, since: PresentState | None, files: DataFiles, at: int) -> int:
     """In a copy that is about to be the database: what was forgotten or done since is so, too; how many memories."""
-    database.share(DataFiles(folder))
+    database.share(files)
 
     def transaction(tx: Tx) -> int:
         count = forget_again(tx, since, at)

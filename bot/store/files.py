@@ -8,11 +8,11 @@ import json
 import os
 import secrets
 import stat
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from errno import ENOTDIR
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from bot.core.archive import CURATED_NOTE, NOTES_FOLDER, NoteRefused
 from bot.core.clock import HOUR_MS
@@ -194,23 +194,102 @@ def content_of(lines: list[str]) -> bytes:
 
 TOMBSTONES_FILE, KEY_FILE, ERASURES_FILE = "tombstones.jsonl", "tombstones.key", "erased.jsonl"
 
+KEPT_LINES, KEPT_VALUES = (TOMBSTONES_FILE, ERASURES_FILE), (KEY_FILE,)
+"""What is kept beside the database, in no backup of it: files of JSON Lines, and files of one value."""
+
+
+class KeptBeside(Protocol):
+    """Where that is kept; every method blocks, and raises StoreError when it cannot be done."""
+
+    def lines(self, name: str) -> tuple[str | bytes, ...]:
+        """What was written under that name, in order; none for nothing."""
+
+    def append(self, name: str, lines: Sequence[str], done: str) -> None:
+        """Write lines behind the others, durable when it returns; else nothing was `done`."""
+
+    def value(self, name: str) -> bytes | None:
+        """The value of that name."""
+
+    def settle(self, name: str, value: bytes) -> bytes:
+        """Keep this value unless there is one already; which it is."""
+
+    def replace(self, name: str, lines: Sequence[str | bytes]) -> None:
+        """These lines stand under that name, and no others."""
+
+    def put(self, name: str, value: bytes) -> None:
+        """This value has that name, whatever had it before."""
+
+
+class KeptInFolder:
+    """In files of the data folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def lines(self, name: str) -> tuple[str | bytes, ...]:
+        """As `KeptBeside.lines`."""
+        try:
+            return tuple((self._folder / name).read_bytes().splitlines())
+        except FileNotFoundError:
+            return ()
+        except OSError as error:
+            raise StoreError(f"{name} cannot be read ({error}): check the data folder's rights") from error
+
+    def append(self, name: str, lines: Sequence[str], done: str) -> None:
+        """As `KeptBeside.append`."""
+        # The first line end closes half a line before it.
+        text = "".join(("\n", *(f"{line}\n" for line in lines)))
+        with disk_errors(f"{name} cannot be written", f": nothing was {done}"):
+            append_to_file(self._folder / name, text.encode())
+
+    def value(self, name: str) -> bytes | None:
+        """As `KeptBeside.value`."""
+        with disk_errors(f"{name} cannot be read", ": check the data folder's rights"):
+            path = self._folder / name
+            return path.read_bytes() if path.exists() else None
+
+    def settle(self, name: str, value: bytes) -> bytes:
+        """As `KeptBeside.settle`."""
+        if (there := self.value(name)) is not None:
+            return there
+        self.put(name, value)
+        return value
+
+    def replace(self, name: str, lines: Sequence[str | bytes]) -> None:
+        """As `KeptBeside.replace`."""
+        self.put(name, b"".join((line.encode() if isinstance(line, str) else line) + b"\n" for line in lines))
+
+    def put(self, name: str, value: bytes) -> None:
+        """As `KeptBeside.put`."""
+        with disk_errors(f"{name} cannot be written", ": nothing was changed"):
+            write_file(self._folder / name, value)
+
+
+def carry_kept(source: KeptBeside, target: KeptBeside) -> int:
+    """The target keeps what the source does, and nothing else; how many lines."""
+    count = 0
+    for name in KEPT_VALUES:
+        if (value := source.value(name)) is not None:
+            target.put(name, value)
+    for name in KEPT_LINES:
+        if (lines := source.lines(name)) != target.lines(name):
+            target.replace(name, lines)
+        count += len(lines)
+    return count
+
 
 class Tombstones:
     """A set of forgotten texts that cannot be read back. A fresh 记住 lifts one."""
 
-    def __init__(self, folder: Path) -> None:
-        """Read the tombstones; StoreError when the file or its key cannot be read."""
-        self._path = folder / TOMBSTONES_FILE
-        self._key_path = folder / KEY_FILE
-        self._key = b""
-        with disk_errors("the tombstones cannot be read", ": check the data folder's rights"):
-            if self._key_path.exists():
-                self._key = self._key_path.read_bytes()
+    def __init__(self, kept: KeptBeside) -> None:
+        """Read the tombstones; StoreError when they or their key cannot be read."""
+        self._kept = kept
+        self._key = kept.value(KEY_FILE) or b""
         self._macs: set[str] = set()
         self._numbers: dict[int, str] = {}
         self.added_at = 0
         """When this process last added a tombstone, ms; 0 for never."""
-        for row in _rows(self._path, "the tombstones"):
+        for row in _rows(kept, TOMBSTONES_FILE):
             if not isinstance(mac := row.get("mac"), str):
                 continue
             (self._macs.discard if row.get("lifted") else self._macs.add)(mac)
@@ -227,7 +306,7 @@ class Tombstones:
         if not (texts := list(texts)):
             return
         if not self._key:
-            self._key = _new_key(self._key_path)
+            self._key = _new_key(self._kept)
         macs = [(number, self._mac(text)) for number, text in texts]
         self._append([{"id": number, "mac": mac, "at": at} for number, mac in macs])
         self._macs.update(mac for _, mac in macs)
@@ -256,7 +335,7 @@ class Tombstones:
     def sign(self, text: str) -> str:
         """By what a text is known to this installation and to nobody else; StoreError when there can be no key."""
         if not self._key:
-            self._key = _new_key(self._key_path)
+            self._key = _new_key(self._kept)
         return self._mac(text)
 
     @property
@@ -268,18 +347,12 @@ class Tombstones:
         return hmac.new(self._key, fold(text).strip().encode("utf-8", "replace"), hashlib.sha256).hexdigest()
 
     def _append(self, rows: list[dict[str, object]]) -> None:
-        _append(self._path, rows, "forgotten")
+        _append(self._kept, TOMBSTONES_FILE, rows, "forgotten")
 
 
-def _rows(path: Path, name: str) -> Iterator[dict[str, Any]]:
-    """The objects in a file of JSON Lines; StoreError with that name when it cannot be read."""
-    try:
-        lines = path.read_bytes().splitlines()
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise StoreError(f"{name} cannot be read ({error}): check the data folder's rights") from error
-    for line in lines:
+def _rows(kept: KeptBeside, name: str) -> Iterator[dict[str, Any]]:
+    """The objects in the lines of that name."""
+    for line in kept.lines(name):
         try:
             row = json.loads(line)
         except (ValueError, RecursionError):
@@ -288,20 +361,13 @@ def _rows(path: Path, name: str) -> Iterator[dict[str, Any]]:
             yield row
 
 
-def _append(path: Path, rows: list[dict[str, object]], done: str) -> None:
-    """Add these lines; StoreError when the disk refuses."""
-    # The first line end closes half a line before it.
-    lines = "".join(("\n", *(f"{json.dumps(row)}\n" for row in rows)))
-    with disk_errors(f"{path.name} cannot be written", f": nothing was {done}"):
-        append_to_file(path, lines.encode())
+def _append(kept: KeptBeside, name: str, rows: list[dict[str, object]], done: str) -> None:
+    kept.append(name, [json.dumps(row) for row in rows], done)
 
 
-def _new_key(path: Path) -> bytes:
-    """A fresh key, whole on disk before anything is signed with it."""
-    key = secrets.token_bytes(32)
-    with disk_errors(f"{path.name} cannot be written", ": nothing was forgotten"):
-        write_file(path, key)
-    return key
+def _new_key(kept: KeptBeside) -> bytes:
+    """A fresh key, kept before anything is signed with it."""
+    return kept.settle(KEY_FILE, secrets.token_bytes(32))
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,27 +378,27 @@ class Erasure:
     accounts: frozenset[str]
 
 
-class ErasureFile:
-    """The file of a data folder; every method blocks."""
+class Erasures:
+    """Who was erased; every method blocks."""
 
-    def __init__(self, folder: Path, tombstones: Tombstones) -> None:
-        self._path = folder / ERASURES_FILE
+    def __init__(self, kept: KeptBeside, tombstones: Tombstones) -> None:
+        self._kept = kept
         self._tombstones = tombstones
 
     def begin(self, accounts: Iterable[str], at: int) -> str:
         """Write down that whoever has these accounts ("platform:id") is erased; its name. Durable when it returns."""
         name, known = secrets.token_hex(8), sorted(self._sign(account) for account in accounts)
-        _append(self._path, [{"erasure": name, "at": at, "accounts": known}], "erased")
+        _append(self._kept, ERASURES_FILE, [{"erasure": name, "at": at, "accounts": known}], "erased")
         return name
 
     def give_up(self, name: str) -> None:
         """The database refused: nothing of it was done, nor will be."""
-        _append(self._path, [{"erasure": name, "void": True}], "erased")
+        _append(self._kept, ERASURES_FILE, [{"erasure": name, "void": True}], "erased")
 
     def all(self) -> tuple[Erasure, ...]:
-        """Every erasure, oldest first; StoreError when the file cannot be read."""
+        """Every erasure, oldest first; StoreError when they cannot be read."""
         found: dict[str, Erasure] = {}
-        for row in _rows(self._path, ERASURES_FILE):
+        for row in _rows(self._kept, ERASURES_FILE):
             name, accounts = row.get("erasure"), row.get("accounts")
             if row.get("void"):
                 found.pop(str(name), None)
@@ -350,7 +416,7 @@ class ErasureFile:
         due = [each for each in self.all() if not seen(each.name)]
         if not due:
             return ()
-        if not self._path.with_name(KEY_FILE).exists():
+        if self._kept.value(KEY_FILE) is None:
             raise StoreError(f"{KEY_FILE} is gone: put it back from a backup, or who was erased may return")
         known = [(person, self._sign(account)) for person, account in accounts()]
         return tuple(
@@ -452,12 +518,16 @@ class DataFiles:
     `told` are lines for the operator's log: the number of a note, its path, how many lines, and what was done.
     """
 
-    def __init__(self, folder: Path) -> None:
-        """StoreError when the tombstones cannot be read."""
+    def __init__(self, folder: Path, kept: KeptBeside | None = None) -> None:
+        """What is `kept` beside the database is in the folder as well, unless it lies elsewhere.
+
+        StoreError when the tombstones cannot be read.
+        """
+        kept = kept or KeptInFolder(folder)
         self.folder = folder
         self.notes = NoteFiles(folder)
-        self.tombstones = Tombstones(folder)
-        self.erasures = ErasureFile(folder, self.tombstones)
+        self.tombstones = Tombstones(kept)
+        self.erasures = Erasures(kept, self.tombstones)
         self.archives = WaitingArchives(folder)
         self.parts = PartFiles(folder)
         self.told: list[tuple[int, str, int, str]] = []

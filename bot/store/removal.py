@@ -93,8 +93,12 @@ class Forgetting:
 
 async def carry_out(database: Database, forgetting: Forgetting, work: Callable[[Tx], T], at: int) -> T:
     """Run a transaction that forgets it, after the tombstones; what cannot be brought back is purged then."""
-    database.files.tombstones.add_tombstones(wordings(forgetting.memories), at)
-    done = await database.write(work, beside=True)
+
+    def transaction(tx: Tx) -> T:
+        tx.files.tombstones.add_tombstones(wordings(forgetting.memories), at)
+        return work(tx)
+
+    done = await database.write(transaction, beside=True)
     if forgetting.purge_at is None:
         await purge_now(database, at)
     return done

@@ -16,7 +16,7 @@ from bot.store.deadlines import Deadlines
 from bot.store.digests import Digests
 from bot.store.engine import Database, postgres_part
 from bot.store.events import EventLog
-from bot.store.files import DataFiles
+from bot.store.files import DataFiles, KeptInFolder
 from bot.store.forget import AgentWrites, MemoryForgetting
 from bot.store.inspector import InstallationReads
 from bot.store.intake import Intake
@@ -76,7 +76,7 @@ class Store:
         self.folder = folder
         self.url = url
         self.boot = secrets.token_hex(8)
-        self.files = DataFiles(folder)
+        self.files = DataFiles(folder, postgres_part("kept").KeptOnServer(url) if url else None)
         self.tombstones = self.files.tombstones
         database.share(self.files, lists, self.boot)
         self.events = Events(database)
@@ -139,6 +139,8 @@ async def open_store(
             await asyncio.to_thread(remove_rollback_files, folder)
         database = await _open_database(folder, url, read_only=read_only)
         try:
+            if url and not read_only:
+                await asyncio.to_thread(postgres_part("kept").KeptOnServer(url).take_in, KeptInFolder(folder))
             store = Store(database, folder, AccessLists(owners, allow), lock, url)
             if not read_only:
                 await store.people.take_owner_code()

@@ -14,8 +14,10 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from bot.core.errors import StoreError
 from bot.core.files import create_file, give_name, sync_to_disk
 from bot.store.backups import PresentState, cleanse
+from bot.store.files import DataFiles, carry_kept
 from bot.store.postgres.connection import PostgresTx, first_line
-from bot.store.postgres.opening import PostgresDatabase, WritingTx, explained, open_database
+from bot.store.postgres.kept import KeptOnServer
+from bot.store.postgres.opening import KEPT, PostgresDatabase, WritingTx, explained, open_database
 
 RESTORED, BEFORE = "_restored", "_before_"
 """What a database is called until it has the place of the present one, and what that is called from then on."""
@@ -37,8 +39,18 @@ def dump(url: str, path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         create_file(new)
-        _run("pg_dump", url, "--format=custom", "--no-owner", "--no-privileges", f"--file={new}")
+        _run(
+            "pg_dump",
+            url,
+            "--format=custom",
+            "--no-owner",
+            "--no-privileges",
+            f"--exclude-schema={KEPT}",
+            f"--file={new}",
+        )
         check(new)
+        if holds_kept(new):
+            raise StoreError(f"the backup holds {KEPT}, which none may: it was thrown away")
         sync_to_disk(new)
         give_name(new, path)
         sync_to_disk(path.parent)
@@ -57,6 +69,11 @@ def check(path: Path) -> None:
         raise StoreError(f"{path.name} is damaged or no database of nuan: nothing was changed")
 
 
+def holds_kept(path: Path) -> bool:
+    """Whether a dump has what no backup may hold; StoreError when it cannot be read."""
+    return f" {KEPT} " in _run("pg_restore", "", "--list", str(path))
+
+
 async def restore(url: str, folder: Path, copy: Path, stamp: str, at: int) -> Restored:
     """Put a copy in the database's place; the role of `url` must be allowed to make databases.
 
@@ -70,11 +87,21 @@ async def restore(url: str, folder: Path, copy: Path, stamp: str, at: int) -> Re
         since = PresentState.of(present)
         present.execute(f'DROP DATABASE IF EXISTS "{new}"')
         present.execute(f'CREATE DATABASE "{new}" TEMPLATE template0')
-        _run("pg_restore", at_name(url, new), "--no-owner", "--no-privileges", "--exit-on-error", str(copy))
+        _run(
+            "pg_restore",
+            at_name(url, new),
+            "--no-owner",
+            "--no-privileges",
+            "--exit-on-error",
+            f"--exclude-schema={KEPT}",
+            str(copy),
+        )
         database: PostgresDatabase = await open_database(at_name(url, new))
+        kept = KeptOnServer(at_name(url, new))
+        carry_kept(KeptOnServer(url), kept)
         try:
             last = await database.read(lambda tx: tx.last_numbers())
-            count = await cleanse(database, since, folder, at)
+            count = await cleanse(database, since, DataFiles(folder, kept), at)
         finally:
             await database.close()
         lines = "SELECT count(*) FROM event WHERE kind = 'message' AND id > ?"

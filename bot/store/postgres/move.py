@@ -22,7 +22,9 @@ from bot.core.files import sync_to_disk
 from bot.core.people import Audience
 from bot.core.recall import Matches, RecallQuery
 from bot.store.engine import Connection
+from bot.store.files import KeptBeside, KeptInFolder, carry_kept
 from bot.store.postgres.connection import NUMBERED, PostgresTx
+from bot.store.postgres.kept import KeptOnServer
 from bot.store.postgres.opening import (
     BEGIN_READING,
     UNFINISHED,
@@ -98,11 +100,12 @@ class Checksum:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """What is the same in both places: each table, and how many questions found the same; `anew` when what an earlier
-    run had copied was no longer what the source says."""
+    """What is the same in both places: each table, how many questions found the same, and how many tombstones and
+    erasures are `kept`; `anew` when what an earlier run had copied was no longer what the source says."""
 
     tables: tuple[Checksum, ...]
     questions: int
+    kept: int
     anew: bool
 
 
@@ -110,6 +113,7 @@ class FileSource:
     """A database file that is only read."""
 
     def __init__(self, path: Path) -> None:
+        self.kept = KeptInFolder(path.parent)
         self.tx = sqlite3.connect(reading_uri(path), uri=True, isolation_level=None, factory=SqliteTx)
         self.tx.execute("PRAGMA query_only = ON")
         version = self.tx.value("PRAGMA user_version")
@@ -123,6 +127,7 @@ class ServerSource:
     """A database of a server that is only read, and that nobody else may write to."""
 
     def __init__(self, url: str) -> None:
+        self.kept = KeptOnServer(url)
         self.tx = WritingTx(url)
         try:
             check_version(self.tx)
@@ -159,6 +164,11 @@ class FileTarget:
         """Free it."""
         self.tx.close()
 
+    @property
+    def kept(self) -> KeptBeside:
+        """Where that lies which no backup holds."""
+        return KeptInFolder(self._path.parent)
+
     def finish(self) -> None:
         """From now on nuan may run on it."""
         checkpoint(self.tx)
@@ -172,6 +182,7 @@ class ServerTarget:
     """A database of a server that no nuan runs on before all is in it."""
 
     def __init__(self, url: str) -> None:
+        self._url = url
         self.tx = WritingTx(url)
         try:
             self._prepare()
@@ -197,6 +208,11 @@ class ServerTarget:
     def close(self) -> None:
         """Free it."""
         self.tx.close()
+
+    @property
+    def kept(self) -> KeptBeside:
+        """Where that lies which no backup holds."""
+        return KeptOnServer(self._url)
 
     def finish(self) -> None:
         """From now on nuan may run on it."""
@@ -234,8 +250,9 @@ def move(source: Path | str, target: Path | str, tell: Tell, now: int) -> Moved:
                 to.tx.raise_last_number(name, max(last.get(name, 0), to.tx.number(f"SELECT max(id) FROM {name}")))
         same = tuple(_compared(of.tx, to.tx, table, progress) for table in (*tables, meta))
         questions = _asked_alike(of.tx, to.tx, now)
+        kept = carry_kept(of.kept, to.kept)
         to.finish()
-        return Moved(same, questions, anew)
+        return Moved(same, questions, kept, anew)
 
 
 class _Progress:
