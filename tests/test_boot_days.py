@@ -85,12 +85,13 @@ def test_a_task_is_told_by_its_day_till_then_and_for_a_week_as_one_that_is_over(
     assert "交报告" not in narrative(facts(promises=(due,), now=NOW + 9 * DAY))
 
 
-def test_an_event_ahead_is_ahead_till_its_day_is_over_and_then_it_happened() -> None:
+def test_an_event_ahead_is_ahead_till_an_hour_after_it_began_and_then_it_happened() -> None:
     event = memory(1, "面试", "event", at("2026-06-15 10:30"), dated="time", said=NOW - DAY)
     for now, heading, told in (
         ("2026-06-11 09:00", "即将到来", "6月15日周一 10:30，4天后"),
         ("2026-06-14 23:00", "即将到来", "6月15日周一 10:30，明天"),
-        ("2026-06-15 22:00", "即将到来", "6月15日周一 10:30，今天"),
+        ("2026-06-15 11:00", "即将到来", "6月15日周一 10:30，今天"),
+        ("2026-06-15 12:00", "最近发生的事", "今天"),
         ("2026-06-16 00:10", "最近发生的事", "昨天"),
         ("2026-06-30 09:00", "最近发生的事", "6月15日"),
     ):

@@ -81,3 +81,19 @@ async def test_who_forgets_very_much_is_told_the_first_numbers_and_how_many_more
     assert world.replies[-1].endswith("……还有 3 条")
     assert world.peek.memories.count(disabled_at=None) == 23
     assert not world.app._store.tombstones.covers("第12号柜子的密码是95028")
+
+
+async def test_the_receipt_says_what_else_of_the_same_line_goes_with_it(world: World) -> None:
+    world.model.digests = True
+    said = '{"summary": "", "statements": [{"text": "周末去苏州", "who": "小王", "from": [1]}, {"text": "养了一只猫", "who": "小王", "from": [1]}]}'
+    world.model.script = lambda request: "嗯嗯" if request.prompt.tools else said
+    for text in ("我周末去苏州，我养了一只猫", "昨天路上遇到一只特别大的狗", "后来邻居把它牵走了", "我才敢回家去"):
+        await world.say(text)
+    await world.say("/new")
+    assert world.peek.memories("text", disabled_at=None) == [("周末去苏州",), ("养了一只猫",)]
+    await world.say("忘记 #1")
+    assert world.replies[-1].splitlines() == [
+        "好，忘掉了 #1“周末去苏州”。7 天内说“撤销 #1”还能找回来",
+        "同一句话里记下的也一起忘掉了：#2“养了一只猫”",
+    ]
+    assert world.peek.memories.count(disabled_at=None) == 0

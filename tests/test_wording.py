@@ -50,7 +50,7 @@ RECEIPTS = {
     "promise_did_done promise_did_doing promise_did_fail promise_did_open": "text",
     "mem_did_protect mem_did_unprotect mem_did_fade mem_did_archive mem_did_restore mem_did_share": "what",
     "mem_did_unshare_private mem_did_unshare_chat unsaid unsaid_undo aside aside_forgot forgot_matter": "what",
-    "forgot forgot_several forgot_forever unkept promise_said_done promise_said_failed remind_cancelled": "list",
+    "forgot forgot_several forgot_beside forgot_forever unkept promise_said_done promise_said_failed remind_cancelled": "list",
     "back_set back_moved back_cancelled back_promised back_settled": "list",
     "forgot_promise forgot_reminder": "quote",
 }

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, timedelta, tzinfo
 from typing import Literal
 
+from bot.core.clock import HOUR_MS
 from bot.core.memories import Commitment, Dated, Memory, Reminder
 from bot.core.people import Chat, Person
 from bot.core.recall import TopicLine
@@ -243,8 +244,11 @@ def _noticed(memory: Memory, day: date) -> UpcomingThing:
 
 
 def is_upcoming(memory: Memory, days: DayFormatter) -> bool:
-    """Whether its day is today or later and lay ahead already when it was said; a month or year till it is over."""
+    """Whether its day is today or later, of a time not over for long, and lay ahead already when it was said; a month or
+    year till it is over."""
     at, day = memory.observed_at, days.day(memory.observed_at)
+    if memory.dated == "time" and at < days.now - HOUR_MS:
+        return False
     later = at > said_at(memory) if memory.dated == "time" else day > days.day(said_at(memory))
     if not memory.dated and memory.kind != "event":
         return False

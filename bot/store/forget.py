@@ -51,6 +51,7 @@ from bot.store.transactions import Tx
 from bot.store.turns import check_running, fail_turn
 from bot.store.windows import requeue_events
 from bot.text.fold import fold
+from bot.text.similarity import repeating
 
 TOGETHER_MS = 10_000
 """What was kept from one message within this time was one wish."""
@@ -243,6 +244,21 @@ class MemoryForgetting(Repository):
         table, text = {"reminder": ("reminder", REMINDER_TEXT), "promise": ("commitment", "text")}[thing]
         found = f"SELECT id, {text} FROM {table} WHERE id IN ({placeholders(numbers)}) ORDER BY id"
         return tuple((number, said) for number, said in tx.all(found, *numbers))
+
+    @reads
+    def told_beside(self, tx: Tx, numbers: tuple[int, ...]) -> tuple[Memory, ...]:
+        """What was noted unasked of the lines that these memories are from, and goes with them; no copies of them."""
+        here = placeholders(numbers)
+        sql = (
+            f"{SELECT_MEMORY}WHERE disabled_at IS NULL AND asked = 0 AND memory.id NOT IN ({here}) AND owner_id IN "
+            f"(SELECT owner_id FROM memory WHERE id IN ({here})) AND memory.id IN (SELECT two.derived_id FROM edge AS "
+            "one JOIN edge AS two ON two.kind = 'memory' AND two.event_id = one.event_id "
+            f"WHERE one.kind = 'memory' AND one.derived_id IN ({here})) ORDER BY memory.id"
+        )
+        beside = tx.all(sql, *numbers * 3, to=Memory)
+        texts = [text for (text,) in tx.all(f"SELECT text FROM memory WHERE id IN ({here})", *numbers)]
+        same = repeating(texts, [(memory.id, memory.text) for memory in beside])
+        return tuple(memory for memory in beside if memory.id not in same)
 
     @reads
     def holds_again(self, tx: Tx, number: int, audience: Audience) -> Memory | None:

@@ -315,7 +315,7 @@ def check_rows(found: DigestAnswer, doubts: Mapping[int, str], known: KnownFacts
     rows = [f"{SUMMARY}. {found.summary}"] if whole else []
     rows += [_row(item, doubts.get(item.number, "")) for item in found.items]
     texts = {("T", task.id): task.text for task in known.commitments}
-    texts |= {("R", one.id): one.text for one in known.reminders}
+    texts |= {("R", one.id): one.text or "reminder" for one in known.reminders}
     texts |= {("#", one.id): one.text for one in known.memories}
     for number, one in enumerate(found.changes, first_change(found)):
         new = f" → {'; '.join(filter(None, (one.text, one.when)))}" if one.state == "changed" else ""

@@ -207,7 +207,7 @@ def _known_row(one: _Known, owner: str, tz: tzinfo = UTC) -> str:
         due = f" (due {local(one.due_at, tz):%Y-%m-%d})" if one.due_at is not None else ""
         return escaped(f"T{one.id} {who}{text}{due}")
     if isinstance(one, Reminder):
-        return escaped(f"R{one.id} {who}{text} ({local(one.due_at, tz):%Y-%m-%d %H:%M})")
+        return escaped(f"R{one.id} {who}{text or 'reminder'} ({local(one.due_at, tz):%Y-%m-%d %H:%M})")
     facets = ", ".join(filter(None, (one.slot, one.subject)))
     return escaped(f"#{one.id} {who}{text}" + (f" ({facets})" if facets else ""))
 

@@ -359,12 +359,20 @@ class ForgetActions:
         forgetting = Forgetting(found, owner_id, None if forever else now + days * DAY_MS, unwished)
         # For good is for good: not even the message on its way out holds the words.
         numbers, quotes = (self._receipts.numbers(found, told), ()) if forever else self._receipts.quoting(found, told)
+        beside = await self._store.memories.told_beside(tuple(memory.id for memory in found))
+        if beside:
+            named, more = (
+                (self._receipts.numbers(beside, told), ()) if forever else self._receipts.quoting(beside, told)
+            )
+            quotes, along = (*quotes, *more), "\n" + self._receipts.text("forgot_beside", told, list=named)
+        else:
+            along = ""
         several = len(found) > 1
         key = "forgot_forever" if forever else "unkept" if unwished else "forgot_several" if several else "forgot"
         again_holds = await self._again(found, told) if unwished else ""
 
         def receipt(number: int, again: bool) -> str:
-            done = self._receipts.text(key, told, list=numbers, days=days, id=number) + again_holds
+            done = self._receipts.text(key, told, list=numbers, days=days, id=number) + along + again_holds
             if not missing:
                 return done
             more = "…" if len(missing) > CANDIDATES_SHOWN else ""
