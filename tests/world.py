@@ -35,6 +35,11 @@ NINE = 1_781_226_000_000
 """Friday 2026-06-12 09:00 in Shanghai (01:00 UTC): an ordinary morning."""
 
 
+PATIENCE_S = 120.0
+"""How long a test waits for nuan to settle before it fails: far above what a slow machine needs, and a database that is
+gone is not waited for without end.
+"""
+
 MACHINE_ZONE = "Asia/Shanghai"
 """Where the machine of a World stands, whose zone counts when none is configured."""
 
@@ -211,7 +216,7 @@ class World(Seen):
         # What is said anywhere is said to one list, in order.
         await self.app.start([self.talk, *(Talk(platform, said=self.talk.said) for platform in self.platforms)])
         if settle:
-            await self.app.settled()
+            await self.settled()
         return self
 
     async def _apply(self, wish: SettingChanges, person_id: int) -> tuple[str, ...]:
@@ -286,7 +291,12 @@ class World(Seen):
             await self.wait(0.251 - since / 1000)
         self._typed[line] = self.clock.now()
         await self.app.ingest.accept(self.message(text, who, group, **facts))  # type: ignore[arg-type]
-        await self.app.settled()
+        await self.settled()
+
+    async def settled(self) -> None:
+        """Return when nothing is in flight; TimeoutError when that never comes."""
+        async with asyncio.timeout(PATIENCE_S):
+            await self.app.settled()
 
     def message(
         self, text: str, who: str = "小王", group: str = "", platform: str = "console", **facts: object
@@ -305,8 +315,9 @@ class World(Seen):
 
     async def held(self, calls: int = 1) -> None:
         """Return when nothing moves any more but `calls` model calls, which wait at the shut gate."""
-        while self.model.held < calls or self.app._activity._count > self.model.held:
-            await let_others_run()
+        async with asyncio.timeout(PATIENCE_S):
+            while self.model.held < calls or self.app._activity._count > self.model.held:
+                await let_others_run()
 
     def shut(self) -> None:
         """From now on the model lets every request wait."""
@@ -317,7 +328,7 @@ class World(Seen):
         if self.model.gate is not None:
             self.model.gate.set()
         self.model.gate = None
-        await self.app.settled()
+        await self.settled()
 
     async def answer_one(self) -> None:
         """The model answers what waits, and lets the next request wait again."""
@@ -325,14 +336,15 @@ class World(Seen):
         self.shut()
         if gate is not None:
             gate.set()
-        while len(self.model.requests) == count:
-            await let_others_run()
+        async with asyncio.timeout(PATIENCE_S):
+            while len(self.model.requests) == count:
+                await let_others_run()
         await self.held()
 
     async def wait(self, seconds: float) -> None:
         """Time passes, deadline by deadline; calls that are held at the shut gate stay there."""
         held = getattr(self.model, "held", 0)  # a test may put a real client in the place of the script
-        settled = (lambda: self.held(held)) if held else self.app.settled
+        settled = (lambda: self.held(held)) if held else self.settled
         await self.clock.advance(round(seconds * 1000), settled)
 
 
