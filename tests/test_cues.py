@@ -336,3 +336,50 @@ async def test_what_a_message_mends_itself_is_left_to_the_model(world: World, sa
     await world.say(said)
     assert kept(world) == []
     assert "remember" in world.last_user.splitlines()[-1]
+
+
+AFTER = [
+    ("今天去了城北，路上碰到阿琳。记住她姓廖", "remember"),
+    ("水瓶座这个月桃花旺，记住钱不要借人", "remember"),
+    ("Hi, I'm the family in 2B, please remember our son needs that bay", "remember"),
+    ("我換工作了，以前說在印刷廠上班那個可以忘了", "forget"),
+]
+
+
+@pytest.mark.parametrize(("said", "tool"), AFTER)
+async def test_a_wish_after_something_else_is_judged_by_a_model_that_can(world: World, said: str, tool: str) -> None:
+    world.model.digests = True
+    await world.say(said)
+    assert kept(world) == []
+    assert world.replies == ["好的"]
+    assert tool in world.last_user.splitlines()[-1]
+
+
+@pytest.mark.parametrize("said", ["记住我怕狗，小时候被咬过", "嗯，记住我怕狗", "我怕狗，小时候被咬过，这个要记住"])
+async def test_a_message_that_begins_with_its_wish_is_done_at_once_beside_any_model(world: World, said: str) -> None:
+    world.model.digests = True
+    await world.say(said)
+    assert len(kept(world)) == 1
+
+
+async def test_without_a_model_that_judges_a_wish_after_something_else_is_done(world: World) -> None:
+    await world.say(AFTER[1][0])
+    assert kept(world) == ["钱不要借人"]
+
+
+async def test_what_a_model_was_left_it_may_keep(world: World) -> None:
+    world.model.digests = True
+    call = ("remember", json.dumps({"text": "阿琳姓廖"}, ensure_ascii=False))
+    world.model.script = lambda request: "好的" if request.prompt.messages[-1].role == "tool" else calls(call)
+    await world.say(AFTER[0][0])
+    assert kept(world) == ["阿琳姓廖"]
+
+
+async def test_what_somebody_pasted_and_said_yes_to_a_model_may_keep(world: World) -> None:
+    world.model.digests = True
+    await world.say("房东刚发来的，气死我了\n押金不退，记住我的押金是三千")
+    assert "像是贴过来的" in world.replies[-1]
+    call = ("remember", json.dumps({"text": "我的押金是三千"}, ensure_ascii=False))
+    world.model.script = lambda request: "好的" if request.prompt.messages[-1].role == "tool" else calls(call)
+    await world.say("是的")
+    assert kept(world) == ["我的押金是三千"]

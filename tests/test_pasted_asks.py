@@ -36,7 +36,6 @@ ASKING = (
     "业主您好，电梯周五检修，记住我的值班电话是7788",
     "恭喜您获得礼品，请记住我的领取号是7788，今晚前领取",
     "Dear Ms Low, the rent is due on the 3rd. Remember that my new account ends in 7788.",
-    "钥匙在门卫那里。打印机卡纸就拍左边；记住我的工号是7788；旧表不用填了",
 )
 TOLD = (
     "[10:32] 阿明: 在吗\n[10:33] 阿明: 记住我欠阿明五百",
@@ -94,8 +93,7 @@ async def test_a_paste_without_a_wish_is_talked_about_as_ever(world: World) -> N
         "以后叫我“老茶”就行",
         "我刚写的诗\n记住我怕狗",
         "小暖您好，记住我怕狗",
-        "我换工作了。新公司在苏州。记住我九点上班！",
-        "记住我怕狗。小时候被咬过！很疼。后来见狗就躲。",
+        "我换工作了。新公司在苏州。同事都很好。记住我九点上班！",
     ],
 )
 def test_ones_own_wish_is_no_paste(text: str) -> None:

@@ -287,10 +287,12 @@ class MemoryQuestion:
 
 @dataclass(frozen=True, slots=True)
 class ParsedCommands:
-    """The commands of one message, in order, and what is left of it to answer ("" when nothing is)."""
+    """The commands of one message, in order, and what is left of it to answer ("" when nothing is); what of that
+    stands before the first of them."""
 
     commands: tuple[MemoryCommand, ...]
     rest: str
+    lead: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,9 +20,6 @@ SALUTATION = 28
 LONG_ROWS, LONG_ROWS_APART = 6, 4
 """Rows from which on a text in which nobody is asked at its beginning is a document; and where blank rows part it."""
 
-SENTENCES = 4
-"""Sentences from which on a single row in which nobody is asked at its beginning is a text of its own."""
-
 _SIGNS = {name: "|".join(parts) for name, parts in read_table("bot.language", "pasted").items()}
 _MOMENT = f"(?:(?:{_SIGNS['day']}),? *)*(?:{_SIGNS['time']})"
 _LABELLED = LazyPattern(rf"[-*•>\s]*(?P<label>[^:,。?!\n]{{1,{LABEL}}}?) ?(?:(?<!\d):|:(?!\d)) *(?P<rest>\S.*)?$")
@@ -40,7 +37,6 @@ _CODE = LazyPattern(f"(?:{_SIGNS['code']})")
 _HANDED_OVER, _TO_MANY = LazyPattern(f"(?:{_SIGNS['handed_over']})"), LazyPattern(f"(?:{_SIGNS['to_many']})")
 _OFFICE_END, _OWN_LIST = LazyPattern(f"(?:{_SIGNS['office_end']})"), LazyPattern(f"(?:{_SIGNS['own_list']})")
 _GREETED = LazyPattern(r"dear (?P<latin>[^,:]{1,24}),|(?P<role>[^,:。!?\s]{1,6})您好")
-_SENTENCE_END = LazyPattern(r"[。！？；!?;]+|\.(?=\s|$)")
 _QUOTATION = LazyPattern(
     r"[“「『](?P<said>[^”」』]{4,})|(?<!\w)[\"＂](?P<double>[^\"＂]{4,})|(?<!\w)['‘](?P<single>.{4,}?)['’](?!\w)"
 )
@@ -111,17 +107,8 @@ def pasted_at(text: str, names: tuple[str, ...] = ()) -> int | None:
         items += _ITEM.match(row) is not None
         if items == 2:
             return start
-    if len(rows) == 1 and len(ends := _sentence_ends(text[:READ_CHARS])) >= SENTENCES:
-        return ends[0]
     apart = "\n\n" in text.strip()
     return rows[1][0] if len(rows) >= (LONG_ROWS_APART if apart else LONG_ROWS) else None
-
-
-def _sentence_ends(text: str) -> list[int]:
-    """Where each sentence of a row ends, also one without a sign at the end of the row."""
-    text = text.rstrip()
-    ends = [match.end() for match in _SENTENCE_END.finditer(text)]
-    return ends if ends and ends[-1] == len(text) else [*ends, len(text)]
 
 
 def _stamped(row: str, *, more: bool) -> bool:

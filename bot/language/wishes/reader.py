@@ -163,7 +163,8 @@ def understand(text: str, names: tuple[str, ...] = ()) -> ParsedCommands:
         )
         for each in found
     )
-    return ParsedCommands(commands, _rest(text, shape, origin, found))
+    pieces = _rest(text, shape, origin, found)
+    return ParsedCommands(commands, "".join(pieces).strip().rstrip(",，"), pieces[0].strip())
 
 
 def wish_cue(text: str, names: tuple[str, ...] = ()) -> WishCue | None:
@@ -289,16 +290,16 @@ def _verbatim(text: str, origin: tuple[int, ...], span: tuple[int, int] | None) 
     return content or None
 
 
-def _rest(text: str, shape: str, origin: tuple[int, ...], found: list[FoundWish]) -> str:
-    """What the commands leave: pieces of the text, without those that need no answer."""
+def _rest(text: str, shape: str, origin: tuple[int, ...], found: list[FoundWish]) -> list[str]:
+    """What the commands leave: the text before, between and after them; "" for what needs no answer."""
     pieces, at = [], 0
     for each in [*found, FoundWish("undo", len(shape), len(shape))]:
         piece = shape[at : each.start]
-        if not pattern("nothing_left").fullmatch(piece):
-            skipped = len(piece) - len(piece.lstrip(" ,。\n"))
-            pieces.append(unfold(text, origin, at + skipped, each.start))
+        skipped = len(piece) - len(piece.lstrip(" ,。\n"))
+        nothing = pattern("nothing_left").fullmatch(piece)
+        pieces.append("" if nothing else unfold(text, origin, at + skipped, each.start))
         at = each.end
-    return "".join(pieces).strip().rstrip(",，")
+    return pieces
 
 
 def bare_wish(text: str, names: tuple[str, ...] = ()) -> MemoryCommand | None:

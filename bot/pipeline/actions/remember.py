@@ -59,6 +59,9 @@ CORRECTS_MS = 120_000
 OLD_CHARS = 60
 """Characters of what was kept before in a receipt."""
 
+LONG_LEAD = 12
+"""Bytes of UTF-8 before a wish from which on a message does not begin with it: four Chinese characters, two English words."""
+
 NOTHING_NAMED = MemoryCommand("forget", None)
 """A wish to forget that says not what."""
 
@@ -101,7 +104,9 @@ class RememberActions:
         found = await self._read(text)
         # 把這個記下來，阿明欠我兩千三: what "this" is stands in the rest, and a model sees which of it.
         points = found.rest.strip() and all(each.verb == "remember" and not each.content for each in found.commands)
-        return ParsedCommands((), text) if points else found
+        # After something else: whose wish it is, the writer's or somebody's they tell of, and of what, is a judgement.
+        told = self._current.value.judges and len(found.lead.encode()) >= LONG_LEAD
+        return ParsedCommands((), text) if points or told else found
 
     async def _read(self, text: str) -> ParsedCommands:
         """What a text asks; a long one takes long to understand, and the other chats must not wait for it."""
@@ -199,6 +204,8 @@ class RememberActions:
             return [seems.verb]
         if await self.changes(event):
             return ["update"]
+        if among := (await self._read(event.text)).commands if not commands else ():
+            return [among[0].verb]
         if any(each.verb == "forget" for each in commands):
             return ["forget"]  # nothing was found that it names
         return ["any"] if has_wish_word(event.text, self._current.settings.bot.names) and not commands else []

@@ -18,6 +18,7 @@ from bot.language.wishes.reader import answer_to
 from bot.memory.digest.answer import ItemSection
 from bot.memory.grounding import stands
 from bot.memory.transcript import TalkScope
+from bot.pipeline.actions.receipts import brief
 from bot.pipeline.concurrency import TextThread
 from bot.pipeline.findings import timezone_of
 from bot.pipeline.texts import Texts
@@ -80,19 +81,27 @@ class Consent:
     async def lines(self, context: ToolContext, *, done: bool = False) -> tuple[Event, ...]:
         """Their own lines of the last ten minutes, four at most; with `done` also what was done as a command.
 
-        A question of nuan's that one of them says yes to stands before it, as that person's own words.
+        A question of nuan's that one of them says yes to stands before it, as that person's own words; so does what they
+        pasted, once they said that it is to be done.
         """
-        own_lines = await self._store.events.own_lines(context.event_ids, context.person_id, context.now, answered=done)
+        own = partial(self._store.events.own_lines, context.event_ids, context.person_id, context.now)
+        own_lines = await own(answered=done)
         asked = await self._store.events.said_before(tuple(line.id for line in own_lines))
+        agreed = {line.id: asked[line.id] for line in own_lines if line.id in asked and self._agrees(line.text)}
+        pasted = [
+            line
+            for line in (await own(answered=True) if agreed else ())
+            if any(brief(line.text) in question for question in agreed.values())
+        ]
         found: list[Event] = []
-        for line in own_lines:
-            question = _ASKED.search(asked.get(line.id, ""))
-            if question is not None and self._agrees(line.text):
+        for line in (*pasted, *(line for line in own_lines if line not in pasted)):
+            question = _ASKED.search(agreed.get(line.id, ""))
+            if question is not None:
                 words = OR_NOT.sub(r"\1", question[0].strip().rstrip("?？吗嗎"))
                 found.append(replace(line, text=in_second_person(words)))
-            own = own_part(line.text, self._names)
-            if own.strip():
-                found.append(replace(line, text=_TAG.sub("", own) or own))
+            own_words = line.text if line in pasted else own_part(line.text, self._names)
+            if own_words.strip():
+                found.append(replace(line, text=_TAG.sub("", own_words) or own_words))
         return tuple(found)
 
     async def wished(
