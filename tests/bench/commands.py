@@ -207,7 +207,6 @@ class Played:
 
 async def measured_by_hand(rows: Sequence[Row], hand: ByHand, *, show: bool) -> dict[str, object]:
     """The figures of rows that are played in the installation with that model."""
-    hand.digests = False  # what wishes do is looked at, not what a talk leaves
     played: dict[str, Played] = {}
     try:
         for row in rows:
@@ -258,9 +257,11 @@ async def _played(folder: Path, row: Row, hand: ByHand) -> tuple[tuple[Memory, .
         await world.say(f"叫我{content or '阿宝'}" if not content.isascii() or not content else f"call me {content}")
     await world.wait(1)
     first = len(world.replies)
+    hand.digests = True  # it judges wishes
     await world.say(text)
     if kind != "none" and world.rows("SELECT 1 FROM question"):
         await world.say("yes" if text.isascii() else "是")
+    hand.digests = False  # what wishes do is looked at, not what a talk leaves
     await world.say("/new")
     chat = await world.store.people.chat(1)
     memories = await world.store.memories.owned(1, Audience(chat.id, "dm", (1,)))
