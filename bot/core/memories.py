@@ -1,7 +1,7 @@
 """Memories, promises and reminders, the commands about them, merges, quotas, and what feedback on a reply counts."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from bot.core.events import ChatKind
@@ -292,7 +292,7 @@ class ParsedCommands:
 
     commands: tuple[MemoryCommand, ...]
     rest: str
-    lead: str = ""
+    lead: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
