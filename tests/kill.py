@@ -110,7 +110,7 @@ async def turn(store: Store, where: Where, chance: random.Random) -> None:
     tell("say", asked.turn.id)
     sending = await store.outbox.take(asked.turn.chat_id, NOW)
     if sending is not None:
-        await store.outbox.sent(sending.outbox_id, ("1",), NOW)
+        await store.outbox.sent(sending.chat_id, sending.outbox_id, ("1",), NOW)
 
 
 async def save(store: Store, turn: Turn, chance: random.Random) -> None:

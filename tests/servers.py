@@ -261,11 +261,13 @@ def _connected(tx: PostgresTx) -> None:
 
 
 def _closed(tx: PostgresTx) -> None:
-    if tx.lost or not tx.idle or tx.url not in _lent:
-        _close(tx)
-        return
-    tx.execute("SELECT pg_advisory_unlock_all()")
-    _idle[tx.url].append(tx._server)
+    try:
+        if tx.idle and tx.url in _lent and tx.value("SELECT pg_advisory_unlock_all() IS NOT NULL"):
+            _idle[tx.url].append(tx._server)
+            return
+    except psycopg.Error:
+        pass  # the server ended it
+    _close(tx)
 
 
 PostgresTx._connect, PostgresTx.close = _connected, _closed  # type: ignore[method-assign,assignment]

@@ -204,6 +204,7 @@ def paid(call_id: int, cost: float = 0.0) -> Settlement:
 def reply(asked: AskedTurn, text: str, at: int = NOW) -> TurnToSay:
     """The last commit of a turn."""
     return TurnToSay(
+        asked.turn.chat_id,
         asked.turn.id,
         Message("assistant", text),
         5,

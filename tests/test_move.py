@@ -89,7 +89,7 @@ def rows(url: str = "", file: Path | None = None) -> dict[str, object]:
     tx = PostgresTx(url) if url else None
     with closing(tx or sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as db:
         names = (
-            "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'schema_version'"
+            "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename NOT IN ('schema_version', 'lease')"
             if url
             else "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
         )

@@ -34,7 +34,7 @@ from bot.config.settings import MetricsPage, Settings
 from bot.config.sources import settings_shown
 from bot.container import Dependencies
 from bot.core.clock import SystemClock
-from bot.core.errors import ConfigError, FolderLockedError, NuanError, StoreError
+from bot.core.errors import ConfigError, DatabaseHeldError, FolderLockedError, LeaseLostError, NuanError, StoreError
 from bot.core.ports import Adapter, Clock, Liveness
 from bot.ops.control import control_socket
 from bot.ops.health import HealthCheck, Supervisor
@@ -54,6 +54,9 @@ if TYPE_CHECKING:
 
 USED = {"input": "input_tokens", "cached": "cache_read.input_tokens", "output": "output_tokens"}
 """The fields of a turn's line in the log, by their names in the text of the terminal."""
+
+STAND_BY_SECONDS = 1.0
+"""Between two looks whether the database is free."""
 
 RESTART_WEB_KEYS = ("web.on", "web.host", "web.port")
 """What the page was opened with: a change waits for a restart."""
@@ -156,14 +159,18 @@ async def run(source: ConfigSource, place: Installation, *, alone: bool = False)
     clock, stopped = SystemClock(), asyncio.Event()
     reloader = Reloader(source, place, (*RESTART_LOG_KEYS, *RESTART_PLATFORM_KEYS, *RESTART_WEB_KEYS))
     # A signal that comes while the store is opened or closed must not cut that off.
-    with handle_signals(stopped.set, reloader.on_hangup), contextlib.nullcontext() if alone else lock_tokens(settings):
-        async with await open_store(
-            place.data, frozenset(settings.bot.owners), settings.allow_list, url=place.url
-        ) as store:
+    tokens = contextlib.nullcontext() if alone else lock_tokens(settings)
+    # Beside one database the tokens are free before it is: whoever takes over needs both.
+    first, then = (contextlib.nullcontext(), tokens) if place.url else (tokens, contextlib.nullcontext())
+    with handle_signals(stopped.set, reloader.on_hangup), first:
+        opened_store = await _open_when_free(place, stopped, stands_by=not alone)
+        if opened_store is None:
+            return
+        async with opened_store as store:
             meters = make_metrics(settings.budget.currency) if settings.metrics.on else None
             watch = meters.saw if meters is not None else None
             logs = Logs(place.data / "logs", settings.log, clock.now, configured_secrets(settings), sys.stderr, watch)
-            with contextlib.closing(logs), contextlib.ExitStack() as opened:
+            with then, contextlib.closing(logs), contextlib.ExitStack() as opened:
                 adapters = () if alone else make_adapters(place, clock, logs.log)
                 front = (
                     opened.enter_context(open_web_frontend(source, settings, clock))
@@ -186,6 +193,32 @@ async def run(source: ConfigSource, place: Installation, *, alone: bool = False)
                         await _serve_platforms(adapters, app, supervisor, reloader, stopped)
                 finally:
                     await app.parts.current.pool.close()
+
+
+async def _open_when_free(place: Installation, stopped: asyncio.Event, *, stands_by: bool) -> Store | None:
+    """The store. While another nuan answers from its database on a server, who `stands_by` waits to take over; None when
+    it is stopped before that.
+    """
+    rules, told = place.settings.store, False
+    while not stopped.is_set():
+        try:
+            return await open_store(
+                place.data,
+                frozenset(place.settings.bot.owners),
+                place.settings.allow_list,
+                url=place.url,
+                writers=rules.writers,
+                lease_seconds=rules.lease_seconds,
+            )
+        except DatabaseHeldError as error:
+            if not stands_by:
+                raise
+            if not told:
+                print(f"nuan: {error}; this one stands by to take over", flush=True)
+                told = True
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(stopped.wait(), STAND_BY_SECONDS)
+    return None
 
 
 def _make_app(
@@ -218,25 +251,29 @@ def _web_page(front: WebFrontend | None, app: App) -> AbstractAsyncContextManage
 async def _serve_platforms(
     adapters: Sequence[Adapter], app: App, supervisor: Supervisor, reloader: Reloader, stopped: asyncio.Event
 ) -> None:
-    """Until `stopped` or no platform is left; turns are finished or parked before the platforms go."""
+    """Until `stopped`, no platform is left or another nuan took over; turns are finished or parked before the platforms go."""
     log = app.parts.log
     lines = [asyncio.create_task(supervisor.keep(adapter), name=adapter.platform) for adapter in adapters]
     waiting = asyncio.create_task(stopped.wait(), name="signal")
+    lost = asyncio.create_task(app.parts.store.lost.wait(), name="lease")
     reloading = asyncio.create_task(reloader.keep(), name="reload")
     try:
         log.info("started", platforms=[adapter.platform for adapter in adapters])
         ended = asyncio.gather(*lines)
-        await asyncio.wait((ended, waiting), return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait((ended, waiting, lost), return_when=asyncio.FIRST_COMPLETED)
         reloading.cancel()
         await asyncio.wait((reloading,))
         await app.stop()
         log.info("stopped")
     finally:
-        for task in (*lines, waiting, reloading):
+        others = (waiting, lost, reloading)
+        for task in (*lines, *others):
             task.cancel()
-        await asyncio.wait((*lines, waiting, reloading))
+        await asyncio.wait((*lines, *others))
         with contextlib.suppress(asyncio.CancelledError):
             await ended
+    if app.parts.store.lost.is_set():
+        raise LeaseLostError("another nuan took over the database, as this one was not heard of for too long")
     if not stopped.is_set():
         raise NuanError("no platform is left; the log says why")
 

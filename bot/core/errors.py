@@ -4,6 +4,8 @@ NuanError
 ├── ConfigError       the configuration has problems (all of them, with dotted paths)
 ├── StoreError        the database cannot be used; says what to do
 │   ├── FolderLockedError     another nuan answers from this data folder
+│   │   └── DatabaseHeldError another nuan answers from this database of a server
+│   ├── LeaseLostError        another nuan took over the database
 │   ├── StatementError    the database is well, but cannot do this one thing
 │   ├── LogForgottenError  what a turn would send was forgotten meanwhile
 │   └── JoinedError       what a turn would answer is answered later, with what came meanwhile
@@ -57,6 +59,14 @@ class JoinedError(StoreError):
 
 class FolderLockedError(StoreError):
     """Another nuan that answers holds this data folder."""
+
+
+class DatabaseHeldError(FolderLockedError):
+    """Another nuan has the lease of this database; it may be free later."""
+
+
+class LeaseLostError(StoreError):
+    """Another nuan took over the database, as this one had not been heard of for too long; nothing was stored."""
 
 
 class ModelError(NuanError):

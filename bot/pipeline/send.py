@@ -159,7 +159,7 @@ class Preview:
         elif implements(adapter, Edits):
             self._shown, self._begun = "", True
             shown = await adapter.show(replace(outgoing, text=PLACEHOLDER))
-            await self._store.outbox.shown(number, shown, self._clock.now())
+            await self._store.outbox.shown(chat.id, number, shown, self._clock.now())
 
     async def _pause(self) -> bool:
         """Wait for the platform's interval; False when the reply is finished."""
@@ -357,7 +357,7 @@ class OutboxSender:
 
     async def _placed(self, outgoing: Outgoing, shown: str) -> bool:
         """The … is on the platform: from now on it is edited, unless the message was cancelled meanwhile."""
-        if not await self._store.outbox.shown(outgoing.outbox_id, shown, self._clock.now()):
+        if not await self._store.outbox.shown(outgoing.chat_id, outgoing.outbox_id, shown, self._clock.now()):
             return await self._sent(outgoing, ())
         self._handed[outgoing.chat_id] = replace(outgoing, preview_id=shown, content=b"")
         return True
@@ -366,7 +366,7 @@ class OutboxSender:
         """Say the text of a part that surely was not sent, in its place."""
         adapter = self._adapters.get(outgoing.platform)
         text = adapter.parts(outgoing.text)[0] if implements(adapter, Splits) else outgoing.text
-        await self._store.outbox.as_text(outgoing.outbox_id, text.strip(), error.detail)
+        await self._store.outbox.as_text(outgoing.chat_id, outgoing.outbox_id, text.strip(), error.detail)
         await self._drop(outgoing)
         kind = outgoing.part.kind if outgoing.part is not None else ""
         self._log.warning(
@@ -382,7 +382,9 @@ class OutboxSender:
 
     async def _sent(self, outgoing: Outgoing, ids: tuple[str, ...]) -> bool:
         self._waits.pop(outgoing.chat_id, None)
-        following, upcoming = await self._store.outbox.sent(outgoing.outbox_id, ids, self._clock.now(), self.platforms)
+        following, upcoming = await self._store.outbox.sent(
+            outgoing.chat_id, outgoing.outbox_id, ids, self._clock.now(), self.platforms
+        )
         await self._drop(outgoing)
         if following is not None:
             self._type(outgoing, following)
@@ -391,7 +393,7 @@ class OutboxSender:
         return upcoming is not None
 
     async def _failed(self, outgoing: Outgoing, error: Exception) -> bool:
-        await self._store.outbox.not_sent(outgoing.outbox_id, type(error).__name__, None)
+        await self._store.outbox.not_sent(outgoing.chat_id, outgoing.outbox_id, type(error).__name__, None)
         numbers = await self._store.inspector.numbers(outgoing.outbox_id)
         self._log.error("send_failed", chat=outgoing.chat_id, **numbers, outbox=outgoing.outbox_id, exc_info=error)
         return True
@@ -410,7 +412,9 @@ class OutboxSender:
         match error.fate:
             case "wait":
                 # No failure: nothing is told, and the next wait is no longer for it.
-                await self._store.outbox.not_sent(number, "", self._clock.now() + (error.wait_ms or FIRST_WAIT_MS))
+                await self._store.outbox.not_sent(
+                    chat_id, number, "", self._clock.now() + (error.wait_ms or FIRST_WAIT_MS)
+                )
                 self._look()
                 return False
             case "later":
@@ -419,14 +423,14 @@ class OutboxSender:
                 self._waits[chat_id] = min(known * 2, LONGEST_WAIT_MS)
                 if len(self._waits) > REMEMBERED:
                     del self._waits[next(iter(self._waits))]
-                await self._store.outbox.not_sent(number, error.detail, self._clock.now() + wait)
+                await self._store.outbox.not_sent(chat_id, number, error.detail, self._clock.now() + wait)
                 self._look()
             case "unknown":
-                await self._store.outbox.unknown(number, error.detail)
+                await self._store.outbox.unknown(chat_id, number, error.detail)
             case "shut" if outgoing.only_for != outgoing.external_chat_id:
                 await self._store.outbox.undeliverable(outgoing, error.detail, self._first, self._clock.now())
             case "never" | "shut":
-                await self._store.outbox.not_sent(number, error.detail, None)
+                await self._store.outbox.not_sent(chat_id, number, error.detail, None)
             case "gone":
                 await self._store.outbox.gone(chat_id, error.detail)
             case "muted":

@@ -286,6 +286,7 @@ class TurnRunner:
         if said.unnamed:
             self._log.warning("links_removed", **turn.numbers, count=said.unnamed)
         saying = TurnToSay(
+            chat_id=turn.chat_id,
             turn_id=turn.id,
             entry=said.message,
             tokens=message_tokens(said.message, self._planner.vocabulary),

@@ -156,6 +156,7 @@ def store_commitment(tx: Tx, new: NewCommitment, at: int) -> int:
     that ended stays as it is when this is only read later off what was said before its end, and a day stays as it was
     read first.
     """
+    tx.hold_person(new.owner_id)
     if new.changes:
         return _change(tx, new, at)
     sql = (

@@ -348,6 +348,7 @@ def _tidy_rest(tx: Tx, retention: Retention) -> None:
     for where in ("edge WHERE kind IN ('entry', 'told', 'recount') AND derived_id", "entry WHERE id"):
         tx.run(f"DELETE FROM {where} IN ({logs})", retention.logs_before)
     tx.run("DELETE FROM effect WHERE at < ?", retention.ids_before)
+    tx.run("DELETE FROM lately WHERE arrived_at < ?", retention.logs_before)
     drop_old_links(tx, retention.ids_before)
     tidy_reminders(tx, retention.ids_before, retention.ids_before)
     before = retention.blank_before

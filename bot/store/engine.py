@@ -13,10 +13,12 @@ from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 
 from bot.core.errors import StoreError
 from bot.store.files import DataFiles
-from bot.store.transactions import AccessLists, Row, Tx
+from bot.store.transactions import AccessLists, OtherChatError, Row, Tx
 
 T = TypeVar("T")
 P = ParamSpec("P")
+
+Transaction = Callable[[Tx], Any]
 
 
 class Connection(Tx):
@@ -33,6 +35,13 @@ class Connection(Tx):
 
     def ready(self) -> None:
         """Before a transaction begins: who has lost its server looks for it again."""
+
+    def begin(self, chat: int | None = None) -> None:
+        """Begin a transaction of that chat, None: of all. StoreError when this nuan may not write any more.
+
+        Those of one chat follow each other, those of all run beside no other. OtherChatError when there is no such chat.
+        """
+        self.execute(self.BEGIN)
 
     def commit(self) -> None:
         """End a transaction; return when it is stored for good."""
@@ -59,7 +68,8 @@ class Connection(Tx):
         raise NotImplementedError
 
 
-Transaction = Callable[[Tx], Any]
+WRITERS, LEASE_SECONDS = 4, 15.0
+"""Connections to a server that write for one chat each at a time, and how long a nuan that died there is waited for."""
 
 COMMIT_BATCH = 64
 """Most transactions in one commit: bounds how long the first of them waits."""
@@ -67,34 +77,42 @@ COMMIT_BATCH = 64
 MOST_TRIES = 5
 """How often a transaction is tried that stood in the way of another."""
 
-JobOrder = Literal["next", "beside", "alone"]
-"""When the writer does it: with what waits, after that, so that many of its kind hold nobody up, or outside any
-transaction."""
+JobOrder = Literal["next", "beside", "single", "alone"]
+"""When the writer does it: with what waits, after that, so that many of its kind hold nobody up, in a commit of its own,
+or outside any transaction."""
 
 
 class _Job:
-    __slots__ = ("error", "future", "order", "result", "transaction")
+    __slots__ = ("chat", "error", "future", "order", "result", "transaction")
 
-    def __init__(self, transaction: Transaction, future: "asyncio.Future[Any]", order: JobOrder) -> None:
+    def __init__(
+        self, transaction: Transaction, future: "asyncio.Future[Any]", order: JobOrder, chat: int | None = None
+    ) -> None:
         self.transaction = transaction
         self.future = future
         self.order = order
+        self.chat = chat
         self.result: Any = None
         self.error: BaseException | None = None
 
 
-class Writer:
-    """Runs transactions one after the other on the only connection that may write."""
+class LastWrite:
+    """How the last write went, of all writers of a database: why it was refused, "" when it was taken."""
 
-    def __init__(self, connection: Connection) -> None:
+    refusing = ""
+
+
+class Writer:
+    """Runs transactions one after the other on a connection."""
+
+    def __init__(self, connection: Connection, last: LastWrite | None = None) -> None:
         self.tx = connection
+        self.last = last or LastWrite()
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._aside: deque[_Job] = deque()
         self._thread = threading.Thread(target=self._work, name="nuan-writer", daemon=True)
         self._waiting = 0
         self._closed = False
-        self.refusing = ""
-        """Why the disk or the database refused the last write, "" when it took it."""
         self._gate = threading.Lock()
         self._thread.start()
 
@@ -103,13 +121,15 @@ class Writer:
         """How many transactions are asked for and not yet told their result."""
         return self._waiting
 
-    async def run(self, transaction: Callable[[Tx], T], *, beside: bool = False) -> T:
+    async def run(self, transaction: Callable[[Tx], T], *, beside: bool = False, chat: int | None = None) -> T:
         """Run `transaction` as one; return after the commit. One that runs `beside` lets go first what waits.
 
         A cancelled caller does not undo it: the transaction runs whole or not at all. Raises what the transaction
-        raised (its savepoint is rolled back) or StoreError when the disk or the database refuses.
+        raised (its savepoint is rolled back) or StoreError when the disk or the database refuses. One of a `chat` has a
+        commit of its own: in one with others it would hold what these do not need.
         """
-        result: T = await self._do(transaction, "beside" if beside else "next")
+        order: JobOrder = "beside" if beside else "next" if chat is None else "single"
+        result: T = await self._do(transaction, order, chat)
         return result
 
     async def alone(self, work: Callable[[Tx], T]) -> T:
@@ -117,8 +137,8 @@ class Writer:
         result: T = await self._do(work, "alone")
         return result
 
-    async def _do(self, transaction: Transaction, order: JobOrder) -> Any:
-        job = _Job(transaction, asyncio.get_running_loop().create_future(), order)
+    async def _do(self, transaction: Transaction, order: JobOrder, chat: int | None = None) -> Any:
+        job = _Job(transaction, asyncio.get_running_loop().create_future(), order, chat)
         with self._gate:  # a transaction that came after the last one would wait for ever
             if self._closed:
                 raise StoreError("the database is closed")
@@ -142,7 +162,7 @@ class Writer:
             batch, rest, last = ([], None, True) if last else self._batch()
             self._commit(batch)
             if rest is not None:
-                self._alone(rest)
+                (self._alone if rest.order == "alone" else self._single)(rest)
                 batch.append(rest)
             self._answer(batch)
             if self._aside:
@@ -151,7 +171,7 @@ class Writer:
                 self._answer(beside)
 
     def _batch(self) -> tuple[list[_Job], _Job | None, bool]:
-        """What waits now: transactions for one commit, a job that runs alone after them, and whether it was the
+        """What waits now: transactions for one commit, a job that runs by itself after them, and whether it was the
         last. What runs beside is set aside.
         """
         batch: list[_Job] = []
@@ -162,7 +182,7 @@ class Writer:
                 break
             if job is None:
                 return batch, None, True
-            if job.order == "alone":
+            if job.order in ("alone", "single"):
                 return batch, job, False
             (self._aside if job.order == "beside" else batch).append(job)
         return batch, None, False
@@ -179,23 +199,26 @@ class Writer:
         try:
             self.tx.ready()
         except self.tx.failures as error:
-            self.refusing = str(error)
+            self.last.refusing = str(error)
             for job in batch:
                 job.error = self.tx.refusal(error)
             return
         try:
-            self.tx.execute(self.tx.BEGIN)
+            self.tx.begin()
             for job in batch:
                 self._one(job)
             self.tx.commit()
-            self.refusing = ""
+            self.last.refusing = ""
+        except StoreError as error:  # what a transaction itself raised was taken by `_one`
+            self._undo()
+            for job in batch:
+                job.error = error
         except self.tx.failures as error:
-            with contextlib.suppress(self.tx.failures):  # the failure itself may have ended the transaction
-                self.tx.execute("ROLLBACK")
+            self._undo()
             for job in batch:
                 job.result, job.error = None, None
             if self.tx.doubtful:
-                self.refusing = str(error)
+                self.last.refusing = str(error)
                 for job in batch:
                     job.error = self.tx.refusal(error)
                 return
@@ -203,11 +226,42 @@ class Writer:
                 self._commit(batch, tries + 1)
                 return
             if len(batch) == 1:
-                self.refusing = str(error)
+                self.last.refusing = str(error)
                 batch[0].error = self.tx.refusal(error)
                 return
             for job in batch:
                 self._commit([job])
+
+    def _undo(self) -> None:
+        with contextlib.suppress(self.tx.failures):  # the failure itself may have ended the transaction
+            self.tx.execute("ROLLBACK")
+
+    def _single(self, job: _Job) -> None:
+        """A transaction of a chat; one that stood in the way of another is tried again."""
+        for tries in range(1, MOST_TRIES + 1):
+            try:
+                self.tx.ready()
+                self.tx.begin(job.chat)
+                job.result = job.transaction(self.tx)
+                self.tx.commit()
+                self.last.refusing = ""
+                return
+            except OtherChatError:
+                self._undo()
+                self._commit([job])
+                return
+            except self.tx.failures as error:
+                self._undo()
+                if tries < MOST_TRIES and not self.tx.doubtful and self.tx.may_succeed(error):
+                    continue
+                job.error = self.tx.refusal(error)
+                if self.tx.undoes_all(error):
+                    self.last.refusing = str(error)
+                return
+            except Exception as error:  # noqa: BLE001 - as in a transaction of all
+                self._undo()
+                job.error = error
+                return
 
     def _alone(self, job: _Job) -> None:
         try:
@@ -261,6 +315,8 @@ class Database:
 
     def __init__(self, writer: Writer | None) -> None:
         self._writer = writer
+        self.lost = asyncio.Event()
+        """Set when another nuan took over and nothing can be stored here any more."""
 
     def share(self, files: DataFiles, lists: AccessLists | None = None, boot: str = "") -> None:
         """What transactions find beside the rows, from now on."""
@@ -274,17 +330,19 @@ class Database:
     @property
     def refusing(self) -> str:
         """Why the last write was refused, "" when it was taken."""
-        return self._writer.refusing if self._writer is not None else ""
+        return self._writer.last.refusing if self._writer is not None else ""
 
     @property
     def unwritten(self) -> int:
         """How many transactions wait for their commit."""
         return self._writer.waiting if self._writer is not None else 0
 
-    async def write(self, transaction: Callable[[Tx], T], *, beside: bool = False) -> T:
+    async def write(self, transaction: Callable[[Tx], T], *, beside: bool = False, chat: int | None = None) -> T:
         """Run one transaction and return after its commit; StoreError when it cannot be stored.
 
-        What may be long and come by the hundred runs `beside`: after what waits already, one at a time.
+        What may be long and come by the hundred runs `beside`: after what waits already, one at a time. Where an engine
+        writes for several chats at once, one that names its `chat` runs beside those of others: it writes what belongs
+        to that chat, and what people or all chats share only as `Tx` says.
         """
         if self._writer is None:
             raise StoreError("the database is open for reading only")
@@ -346,6 +404,22 @@ def writes(method: Callable[Concatenate[R, Tx, P], T]) -> Callable[Concatenate[R
     return call
 
 
+def writes_chat(method: Callable[Concatenate[R, Tx, P], T]) -> Callable[Concatenate[R, P], Coroutine[Any, Any, T]]:
+    """As `writes`, of the chat that its first argument is, or is of."""
+
+    @functools.wraps(method)
+    async def call(self: R, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self._database.write(lambda tx: method(self, tx, *args, **kwargs), chat=_chat_of(args[0]))
+
+    return call
+
+
+def _chat_of(first: Any) -> int:
+    """A chat by its number, or the one that something is of."""
+    number: int = first if isinstance(first, int) else first.chat_id
+    return number
+
+
 def reading(function: Callable[Concatenate[Tx, P], T]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
     """A method that runs a function, which other transactions call as well, as a reading transaction of its own."""
 
@@ -362,5 +436,15 @@ def writing(function: Callable[Concatenate[Tx, P], T]) -> Callable[Concatenate[A
     @functools.wraps(function)
     async def call(self: Repository, /, *args: P.args, **kwargs: P.kwargs) -> T:
         return await self._database.write(lambda tx: function(tx, *args, **kwargs))
+
+    return call
+
+
+def writing_chat(function: Callable[Concatenate[Tx, P], T]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
+    """As `writing`, of the chat that its first argument is, or is of."""
+
+    @functools.wraps(function)
+    async def call(self: Repository, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self._database.write(lambda tx: function(tx, *args, **kwargs), chat=_chat_of(args[0]))
 
     return call

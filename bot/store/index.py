@@ -73,6 +73,7 @@ def numbers_of(first: int, steps: bytes) -> Iterable[int]:
 def add_postings(tx: Tx, doc: int, scopes: Iterable[str], terms: Iterable[str]) -> None:
     """From now on this document is found by these terms by those who see one of the scopes."""
     rows: list[_ListRow] = []
+    scopes = _held(tx, scopes)
     for scope, term, row in _nearest(tx, doc, scopes, terms):
         if row is None:
             rows.append((scope, term, doc, b""))
@@ -92,6 +93,7 @@ def drop_postings(tx: Tx, doc: int, scopes: Iterable[str], terms: Iterable[str])
     """This document is found by these terms no more; nothing of that is left in the index."""
     gone: list[tuple[str, int, int]] = []
     rows: list[_ListRow] = []
+    scopes = _held(tx, scopes)
     for scope, term, row in _nearest(tx, doc, scopes, terms):
         numbers = [] if row is None else list(numbers_of(*row))
         if doc not in numbers:
@@ -102,6 +104,15 @@ def drop_postings(tx: Tx, doc: int, scopes: Iterable[str], terms: Iterable[str])
         rows += _rows(scope, term, numbers)
     tx.executemany(_DROP, gone)
     tx.executemany(_PUT, rows)
+
+
+def _held(tx: Tx, scopes: Iterable[str]) -> tuple[str, ...]:
+    """Scopes whose lists nobody else writes now: those of a chat are its own, of a person there is one for all chats."""
+    found = tuple(scopes)
+    for scope in found:
+        if not scope.startswith("c"):
+            tx.hold_person(None if scope == EVERYBODY else int(scope[1:]))
+    return found
 
 
 def _rows(scope: str, term: int, numbers: Sequence[int]) -> list[_ListRow]:

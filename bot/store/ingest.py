@@ -201,7 +201,7 @@ def find_copy(tx: Tx, chat_id: int, new: LinePrint | None) -> int | None:
     """The number of the message of this chat that a line copies or echoes."""
     if new is None:
         return None
-    tx.run("DELETE FROM lately WHERE abs(arrived_at - ?) > ?", new.arrived_at, ECHO_MS)
+    tx.run("DELETE FROM lately WHERE chat_id = ? AND abs(arrived_at - ?) > ?", chat_id, new.arrived_at, ECHO_MS)
     sql = (
         "SELECT original, person_id, said, bare, named, at, arrived_at, target FROM lately WHERE chat_id = ? "
         "ORDER BY event_id DESC"

@@ -11,7 +11,7 @@ from bot.core.speaking import HEARTBEAT, STOP_REASONS, UNASKED, Decision, PacedD
 from bot.store.access import find_chat, find_person, permissions_of, stored_part, with_permissions
 from bot.store.commitments import note_promises, reread_promises
 from bot.store.digests import retract_edited
-from bot.store.engine import Repository, reads, wipe_soon, writes
+from bot.store.engine import Database, Repository, reads, wipe_soon, writes
 from bot.store.events import COMMAND_REASONS, finish_events, note_effect, read_events
 from bot.store.forget import announced_before
 from bot.store.index import index_lines, rescope
@@ -66,6 +66,9 @@ KEPT_MS = 7 * DAY_MS
 
 PLATFORM_FACTS = ("delete", "migrate", "gone", "back")
 """What counts whoever did it."""
+
+MOST_HEARD = 10_000
+"""Chats that are known by their place; beyond that they are found anew."""
 
 MOVED = (
     "event",
@@ -141,10 +144,21 @@ class Revision:
 class Intake(Repository):
     """What comes in: messages, and edits and deletions of what came before."""
 
-    @writes
-    def accept(self, tx: Tx, arrival: Arrival, decide: Callable[[Situation], Decision]) -> Accepted:
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self._heard: dict[tuple[str, str], int] = {}
+        """The chats of places where something was heard, by platform and id; where one moved, the commit finds out."""
+
+    async def accept(self, arrival: Arrival, decide: Callable[[Situation], Decision]) -> Accepted:
         """Commit an event together with the decision about it; a second copy changes nothing."""
-        return self._take_in(tx, arrival, decide)
+        incoming = arrival.incoming
+        place = incoming.place.platform, incoming.place.external_id
+        chat = self._heard.get(place) if incoming.kind == "message" else None
+        accepted = await self._database.write(lambda tx: self._take_in(tx, arrival, decide), chat=chat)
+        if len(self._heard) == MOST_HEARD:
+            self._heard.clear()
+        self._heard[place] = accepted.chat.id
+        return accepted
 
     async def accept_deletion(self, arrival: Arrival, decide: Callable[[Situation], Decision]) -> Accepted:
         """As `accept`, for a message that was deleted: a hundred of them at once hold no message up."""
@@ -178,6 +192,7 @@ class Intake(Repository):
         """
         incoming, at = arrival.incoming, arrival.situation.at
         chat = find_chat(tx, incoming.place, at)
+        tx.check_chat(chat.id)
         if tx.has("SELECT 1 FROM event WHERE delivery_key = ?", _delivery(incoming)):
             return Accepted(None, chat, None), None
         incoming = came = retargeted(tx, chat.id, incoming)

@@ -153,6 +153,8 @@ def _sum_ended(tx: Tx) -> None:
     upto, newest = tx.row(f"SELECT {SUMMED}, coalesce((SELECT max(id) FROM call), 0)")
     if newest - upto < UNSUMMED:
         return
+    tx.hold_counts()
+    upto, newest = tx.row(f"SELECT {SUMMED}, coalesce((SELECT max(id) FROM call), 0)")
     # Of the bare number SQLite would look for the least by reading one call after the other.
     flying = tx.value("SELECT min(id + 0) FROM call WHERE state = 'reserved'")
     last = newest if flying is None else flying - 1
@@ -298,6 +300,7 @@ def reserve_call(tx: Tx, reservation: Reservation, at: int, owner: CallAccount) 
 
     What nobody asked for is on nobody's account.
     """
+    tx.hold_counts()
     occasion = admit_occasion(tx, reservation.pace, at, owner.person_id) if reservation.pace is not None else None
     owner = replace(owner, person_id=None) if reservation.cause in UNASKED else owner
     day, cause = reservation.day_since, reservation.cause
@@ -368,7 +371,7 @@ def settle_call(tx: Tx, settlement: Settlement, at: int) -> bool:
     if settled is not None and usage.returned and usage.prompt_tokens:
         model, estimated = settled
         _calibrate(tx, model, estimated, usage.prompt_tokens)
-    _sum_ended(tx)
+    tx.at_end(_sum_ended)
     return settled is not None
 
 
@@ -380,7 +383,7 @@ def _calibrate(tx: Tx, model: str, estimated: int, counted: int) -> None:
             "INSERT INTO counting (model, ratio) VALUES (?, ?) ON CONFLICT (model) "
             f"DO UPDATE SET ratio = {OLD_RATIO_SHARE} * counting.ratio + {1 - OLD_RATIO_SHARE} * excluded.ratio"
         )
-        tx.run(sql, model, seen)
+        tx.at_end(lambda tx: tx.run(sql, model, seen))
 
 
 def charge_call(tx: Tx, call_id: int, at: int) -> None:

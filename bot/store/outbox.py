@@ -8,7 +8,7 @@ from typing import Any
 from bot.core.errors import StoreError
 from bot.core.events import Button, Draft, NextPart, Outgoing
 from bot.core.parts import SHOWN_FIRST, Reaction, file_of, read_part, stored_part
-from bot.store.engine import Repository, reading, reads, writes, writing
+from bot.store.engine import Repository, reading, reads, writes, writes_chat, writing_chat
 from bot.store.events import add_line, finish_events
 from bot.store.ledger import tell_limit_once
 from bot.store.schema import OVER_THERE, WAITING_THERE, placeholders
@@ -161,7 +161,7 @@ def _outgoing(*row: Any) -> Outgoing:
 class Outbox(Repository):
     """Rows on their way out: preview → pending → sending → sent | unknown | failed | cancelled."""
 
-    @writes
+    @writes_chat
     def answer(
         self, tx: Tx, chat_id: int, events: tuple[int, ...], drafts: Sequence[Draft], at: int, outcome: str = "command"
     ) -> None:
@@ -170,7 +170,7 @@ class Outbox(Repository):
             enqueue(tx, chat_id, one, at, part=part)
         finish_events(tx, events, outcome)
 
-    @writes
+    @writes_chat
     def confirm(self, tx: Tx, chat_id: int, event_id: int, text: str, at: int) -> None:
         """Receipts of a message whose turn was stopped before it was asked; a turn that was asked says them itself.
 
@@ -182,7 +182,7 @@ class Outbox(Repository):
         ):
             enqueue(tx, chat_id, Draft(text, "receipt"), at)
 
-    @writes
+    @writes_chat
     def limit(
         self,
         tx: Tx,
@@ -206,10 +206,11 @@ class Outbox(Repository):
             enqueue(tx, chat_id, draft, at)
         return told
 
-    @writes
+    @writes_chat
     def sent(
         self,
         tx: Tx,
+        chat_id: int,
         outbox_id: int,
         external_ids: tuple[str, ...],
         at: int,
@@ -226,18 +227,19 @@ class Outbox(Repository):
         if row is None:  # erased meanwhile
             return None, None
         chat_id, turn_id = row
+        tx.check_chat(chat_id)
         mark_sent(tx, chat_id, turn_id, external_ids)
         following = _next_part(tx, chat_id, turn_id, outbox_id, at)
         return following, take_next(tx, chat_id, at, platforms)
 
-    @writes
-    def not_sent(self, tx: Tx, outbox_id: int, error: str, retry_at: int | None) -> None:
+    @writes_chat
+    def not_sent(self, tx: Tx, chat_id: int, outbox_id: int, error: str, retry_at: int | None) -> None:
         """It did not go out: try again at `retry_at`, or never (None). What was cancelled meanwhile stays so."""
         sql = "UPDATE outbox SET state = ?, error = ?, due_at = coalesce(?, due_at) WHERE id = ? AND state = 'sending'"
         tx.run(sql, "failed" if retry_at is None else "pending", error, retry_at, outbox_id)
 
-    @writes
-    def as_text(self, tx: Tx, outbox_id: int, text: str, error: str) -> None:
+    @writes_chat
+    def as_text(self, tx: Tx, chat_id: int, outbox_id: int, text: str, error: str) -> None:
         """The platform does not take its part: the row says this text instead, next of its chat; without one it failed."""
         state = "pending" if text else "failed"
         sql = (
@@ -246,7 +248,7 @@ class Outbox(Repository):
         )
         tx.run(sql, state, text, error, outbox_id)
 
-    @writes
+    @writes_chat
     def undeliverable(
         self, tx: Tx, outgoing: Outgoing, error: str, notice: Callable[[str, str], Draft], at: int
     ) -> None:
@@ -267,12 +269,12 @@ class Outbox(Repository):
         if not tx.has(waits, outgoing.chat_id, draft.text):
             enqueue(tx, outgoing.chat_id, draft, at)
 
-    @writes
-    def unknown(self, tx: Tx, outbox_id: int, error: str) -> None:
+    @writes_chat
+    def unknown(self, tx: Tx, chat_id: int, outbox_id: int, error: str) -> None:
         """It may have gone out: it is never sent again."""
         tx.run("UPDATE outbox SET state = 'unknown', error = ? WHERE id = ? AND state = 'sending'", error, outbox_id)
 
-    @writes
+    @writes_chat
     def gone(self, tx: Tx, chat_id: int, error: str, until: int = GONE_UNTIL_HEARD) -> int:
         """Nothing can be sent to this chat: what waits is cancelled; how many messages that were.
 
@@ -285,7 +287,7 @@ class Outbox(Repository):
         )
         return tx.run(sql, error, chat_id)
 
-    @writes
+    @writes_chat
     def preview(self, tx: Tx, chat_id: int, turn_id: int, at: int, text: str, *, draft: bool) -> tuple[int, str]:
         """The row that a turn's live preview belongs to, older than its first character, and the id of the message.
 
@@ -311,8 +313,8 @@ class Outbox(Repository):
             tx.run("UPDATE outbox SET text = ? WHERE id = ?", text, number)
         return number, preview_id
 
-    @writes
-    def shown(self, tx: Tx, outbox_id: int, preview_id: str, at: int) -> bool:
+    @writes_chat
+    def shown(self, tx: Tx, chat_id: int, outbox_id: int, preview_id: str, at: int) -> bool:
         """The preview of a row is on the platform under this id; False when the row was cancelled: it is taken away again."""
         tx.run("UPDATE outbox SET preview_id = ? WHERE id = ?", preview_id, outbox_id)
         sql = (
@@ -322,9 +324,9 @@ class Outbox(Repository):
         return not tx.run(sql, at, outbox_id)
 
     files = reading(waiting_files)
-    take = writing(take_next)
-    leave_off = writing(cut_all_replies)
-    tell = writing(enqueue)
+    take = writing_chat(take_next)
+    leave_off = writing_chat(cut_all_replies)
+    tell = writing_chat(enqueue)
 
     @reads
     def states(self, tx: Tx) -> dict[str, int]:

@@ -14,7 +14,7 @@ from bot.store.archive import MemoryArchive
 from bot.store.commitments import Commitments
 from bot.store.deadlines import Deadlines
 from bot.store.digests import Digests
-from bot.store.engine import Database, postgres_part
+from bot.store.engine import LEASE_SECONDS, WRITERS, Database, postgres_part
 from bot.store.events import EventLog
 from bot.store.files import DataFiles, KeptInFolder
 from bot.store.forget import AgentWrites, MemoryForgetting
@@ -104,6 +104,11 @@ class Store:
         """The last commit of a turn that was taken for that reason; what to send first."""
         return await (self.turns.say_unasked if why in UNASKED else self.turns.say)(saying, at)
 
+    @property
+    def lost(self) -> asyncio.Event:
+        """Set when another nuan took over the database and nothing can be stored any more."""
+        return self._database.lost
+
     async def close(self) -> None:
         """Finish the writes that wait, free the connections and the folder."""
         await self._database.close()
@@ -127,17 +132,26 @@ async def open_store(
     *,
     read_only: bool = False,
     url: str = "",
+    writers: int = WRITERS,
+    lease_seconds: float = LEASE_SECONDS,
 ) -> Store:
     """Open the data folder. FolderLockedError when another nuan answers from it; StoreError when it cannot be used.
 
     `owners` are the accounts with the owner's rights, `allow` the ids that need no approval, each "platform:id". With
-    an `url` its rows lie in that database of a PostgreSQL server.
+    an `url` its rows lie in that database of a PostgreSQL server, to which `writers` connections write at once; another
+    nuan may take it over `lease_seconds` after this one died (DatabaseHeldError while it lives).
     """
     lock = None if read_only else await asyncio.to_thread(lock_folder, folder)
     try:
         if lock is not None:
             await asyncio.to_thread(remove_rollback_files, folder)
-        database = await _open_database(folder, url, read_only=read_only)
+        if url:
+            opening = postgres_part("opening")
+            database: Database = await opening.open_database(
+                url, read_only=read_only, writers=writers, lease_seconds=lease_seconds
+            )
+        else:
+            database = await open_database(folder / DATABASE, read_only=read_only)
         try:
             if url and not read_only:
                 await asyncio.to_thread(postgres_part("kept").KeptOnServer(url).take_in, KeptInFolder(folder))
@@ -153,13 +167,6 @@ async def open_store(
         if lock is not None:
             os.close(lock)
         raise
-
-
-async def _open_database(folder: Path, url: str, *, read_only: bool) -> Database:
-    if not url:
-        return await open_database(folder / DATABASE, read_only=read_only)
-    database: Database = await postgres_part("opening").open_database(url, read_only=read_only)
-    return database
 
 
 def lock_folder(folder: Path) -> int:

@@ -134,7 +134,7 @@ def credit(tx: Tx, turn_id: int, person_id: int, signs: tuple[str, ...], at: int
     up, down = (after > 0) - (before > 0), (after < 0) - (before < 0)
     if before == after:
         return
-    for memory_id in _behind(tx, turn_id):
+    for memory_id in sorted(_behind(tx, turn_id)):
         tx.run(
             f"UPDATE memory SET helpful = {GREATEST}(0, helpful + ?), unhelpful = {GREATEST}(0, unhelpful + ?), "
             f"importance = {GREATEST}(1, {LEAST}(?, importance + ?)), praised_at = {GREATEST}(praised_at, ?) WHERE id = ?",
@@ -186,7 +186,7 @@ def note_told_memories(
     """This turn was told these memories, by its opening (`boot`) or a recall; what is used lasts longer, each at most
     once in `rest_ms`.
     """
-    for number in memories:
+    for number in sorted(memories):
         sql = (
             "INSERT INTO turn_memory (turn_id, memory_id, boot) VALUES (?, ?, ?) "
             f"ON CONFLICT (turn_id, memory_id) DO UPDATE SET boot = {LEAST}(turn_memory.boot, excluded.boot)"

@@ -26,6 +26,10 @@ class AccessLists:
     allow: frozenset[str] = frozenset()
 
 
+class OtherChatError(Exception):
+    """A transaction that named its chat found that it is of another one, or of none: it runs beside no other."""
+
+
 class Tx:
     """A connection inside a transaction, of any engine; values follow their statement as further arguments.
 
@@ -35,6 +39,25 @@ class Tx:
     files: DataFiles
     lists: AccessLists
     boot: str
+
+    chat: int | None = None
+    """The chat whose transaction it is, while those of others run beside it; None: nothing else is written."""
+
+    def check_chat(self, chat_id: int) -> None:
+        """What follows belongs to that chat; else it is done once more while nothing else is written."""
+        if self.chat not in (None, chat_id):
+            raise OtherChatError
+
+    def hold_person(self, person_id: int | None) -> None:
+        """Until this transaction ends no other one writes what belongs to that person in all chats, None: to nobody."""
+
+    def hold_counts(self) -> None:
+        """Until this transaction ends no other one counts calls or adds one, whose numbers follow each other as their
+        commits do. Take it last."""
+
+    def at_end(self, work: "Callable[[Tx], object]") -> None:
+        """Do it as the last of this transaction: who writes a row that all chats share keeps them waiting."""
+        work(self)
 
     def execute(self, sql: str, parameters: Any = (), /) -> Any:
         """The cursor of a statement."""

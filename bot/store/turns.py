@@ -15,7 +15,7 @@ from bot.core.speaking import STOP_REASONS
 from bot.core.tools import ToolOutcome
 from bot.store.commitments import store_tool_promise
 from bot.store.digests import TALKS_OF
-from bot.store.engine import Repository, reading, reads, writes, writing
+from bot.store.engine import Repository, reading, reads, writes, writes_chat, writing_chat
 from bot.store.events import add_line, finish_events, note_effect
 from bot.store.index import index_lines, note_hit, note_round
 from bot.store.ingest import QUOTED_ID
@@ -132,6 +132,7 @@ class TurnToSay:
     Without a `settlement` no call was made for it. Without drafts nothing is said, and no window is kept open.
     """
 
+    chat_id: int
     turn_id: int
     entry: Message
     tokens: int
@@ -260,8 +261,6 @@ def ask_turn(tx: Tx, asking: TurnToAsk, at: int) -> AskedTurn:
         receipts=json.dumps(asking.receipts, ensure_ascii=False),
         mode_why=asking.mode_why,
     )
-    owner = CallAccount(session_id, asking.chat_id, turn_id, asking.person_id)
-    call = reserve_call(tx, asking.reservation, at, owner)
     entry_id = append_entry(tx, turn_id, asking.entry, asking.tokens)
     link_shown(tx, entry_id, asking.shown)
     note_told_memories(tx, turn_id, asking.memories, asking.rest_ms, at, boot=True)
@@ -281,6 +280,8 @@ def ask_turn(tx: Tx, asking: TurnToAsk, at: int) -> AskedTurn:
     sql = f"UPDATE session SET last_at = ?, close_at = ?, upto_event = {GREATEST}(upto_event, ?) WHERE id = ?"
     tx.run(sql, at, asking.close_at, asking.logged_upto, session_id)
     turn = turn_of(tx.row(SELECT_TURN + "WHERE turn.id = ?", turn_id))
+    owner = CallAccount(session_id, asking.chat_id, turn_id, asking.person_id)
+    call = reserve_call(tx, asking.reservation, at, owner)
     return AskedTurn(replace(turn, event_ids=answering), call)
 
 
@@ -475,15 +476,21 @@ def drop_forgotten(tx: Tx, epoch_id: int) -> None:
 class TurnCommits(Repository):
     """Turns from asked to said, what gets no answer, and who was told why."""
 
-    ask = writing(ask_turn)
-    answer = writing(answer_turn)
-    fail = writing(fail_turn)
-    tool_done = writing(store_tool_result)
-    say = writing(say_turn)
+    ask = writing_chat(ask_turn)
+    answer = writing_chat(answer_turn)
+    fail = writing_chat(fail_turn)
+    say = writing_chat(say_turn)
     running = reading(running_turns)
     acted = reading(has_acted)
 
-    @writes
+    async def tool_done(self, turn: Turn, outcome: ToolOutcome, at: int) -> str:
+        """As `store_tool_result`; what changes memories, promises or reminders is of all chats."""
+        answer = outcome.answer
+        writes_elsewhere = answer.memory or answer.commitment or answer.settled or answer.remind
+        chat = None if writes_elsewhere or answer.unremind or answer.aside else turn.chat_id
+        return await self._database.write(lambda tx: store_tool_result(tx, turn, outcome, at), chat=chat)
+
+    @writes_chat
     def ask_again(self, tx: Tx, turn: Turn, reservation: Reservation, at: int) -> ModelCall:
         """Reserve the next call of a running turn; StoreError when it was voided, or its log forgotten, meanwhile."""
         check_running(tx, turn.id)
@@ -491,7 +498,7 @@ class TurnCommits(Repository):
         owner = CallAccount(turn.session_id, turn.chat_id, turn.id, turn.person_id)
         return reserve_call(tx, reservation, at, owner)
 
-    @writes
+    @writes_chat
     def begin_anew(self, tx: Tx, turn: Turn, error: str, fate: ReservationFate, at: int) -> None:
         """The log cannot be sent (again): void the turn and let its events be answered anew.
 
@@ -524,7 +531,7 @@ class TurnCommits(Repository):
         """Whether that chat was told at `since` (ms) or later that no model answers, and none has answered since."""
         return tx.has("SELECT 1 FROM effect WHERE key = ? AND at >= ?", f"{SORRY_KEY}{chat_id}", since)
 
-    @writes
+    @writes_chat
     def failed(
         self,
         tx: Tx,

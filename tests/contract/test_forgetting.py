@@ -229,13 +229,13 @@ async def test_what_waited_to_be_sent_and_says_it_is_not_sent_nor_tried_again(st
         taken = await store.outbox.take(memory.chat_id, NOW)
         assert taken is not None
         if CANARY not in taken.text:
-            await store.outbox.sent(taken.outbox_id, (), NOW)
+            await store.outbox.sent(taken.chat_id, taken.outbox_id, (), NOW)
     await drop(store, memory)
-    await store.outbox.not_sent(taken.outbox_id, "away", NOW + 1)
+    await store.outbox.not_sent(taken.chat_id, taken.outbox_id, "away", NOW + 1)
     left = []
     while (outgoing := await store.outbox.take(memory.chat_id, NOW + DAY)) is not None:
         left.append(outgoing.text)
-        await store.outbox.sent(outgoing.outbox_id, (), NOW)
+        await store.outbox.sent(outgoing.chat_id, outgoing.outbox_id, (), NOW)
     assert left == [f"ok #{memory.id} 0"]
 
 

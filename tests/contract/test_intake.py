@@ -97,15 +97,15 @@ async def test_messages_of_a_chat_leave_one_by_one_in_order_and_chats_do_not_wai
     third = await store.outbox.take(2, NOW)
     assert third is not None
     assert third.text == "三"
-    await store.outbox.not_sent(first.outbox_id, "away", NOW + 1_000)
+    await store.outbox.not_sent(first.chat_id, first.outbox_id, "away", NOW + 1_000)
     assert await store.outbox.take(1, NOW + 999) is None
     again = await store.outbox.take(1, NOW + 1_000)
     assert again == replace(first, again=True, tried_at=NOW)
-    await store.outbox.sent(first.outbox_id, ("77",), NOW)
+    await store.outbox.sent(first.chat_id, first.outbox_id, ("77",), NOW)
     second = await store.outbox.take(1, NOW)
     assert second is not None
     assert second.text == "二"
-    await store.outbox.not_sent(second.outbox_id, "blocked", None)
+    await store.outbox.not_sent(second.chat_id, second.outbox_id, "blocked", None)
     assert await store.outbox.take(1, NOW + 9_999) is None
     assert engine.peek.outbox("state", "text", "external_ids", id=1) == [("sent", "", '["77"]')]
 
@@ -120,7 +120,7 @@ async def test_a_message_that_is_due_goes_only_when_the_one_before_it_is_sent_wh
     assert first is not None
     assert first.text == "now"
     assert await store.outbox.take(1, NOW + 2_000) is None
-    await store.outbox.sent(first.outbox_id, ("77",), NOW + 2_000)
+    await store.outbox.sent(first.chat_id, first.outbox_id, ("77",), NOW + 2_000)
     second = await store.outbox.take(1, NOW + 2_000)
     assert second is not None
     assert second.text == "later"
@@ -140,7 +140,7 @@ async def test_what_a_crash_left_in_sending_is_sent_again_only_where_that_does_n
         taken = await store.outbox.take(1, NOW)
         assert taken is not None
         if shown:
-            assert await store.outbox.shown(taken.outbox_id, "77", NOW)
+            assert await store.outbox.shown(taken.chat_id, taken.outbox_id, "77", NOW)
         assert await store.outbox.recover(platforms) == (0, 0)
     async with await engine.open() as store:
         assert await store.outbox.recover(platforms) == ((1, 0) if state == "pending" else (0, 1))

@@ -110,7 +110,7 @@ async def test_what_is_too_old_is_dropped_and_counts_and_what_waits_stay(engine:
         await say(store, f"{text} topic", at=NOW - 100 * DAY, key=text)
     waiting = await store.outbox.take(1, NOW)
     assert waiting is not None
-    await store.outbox.not_sent(waiting.outbox_id, "blocked", None)
+    await store.outbox.not_sent(waiting.chat_id, waiting.outbox_id, "blocked", None)
     keep = Retention(NOW - 30 * DAY, NOW - 90 * DAY, NOW - 7 * DAY, NOW + DAY)
     await talk(store, "今天 topic", "好", at=NOW)
     for _ in range(2):

@@ -22,6 +22,9 @@ from bot.store.postgres.opening import KEPT, PostgresDatabase, WritingTx, explai
 RESTORED, BEFORE = "_restored", "_before_"
 """What a database is called until it has the place of the present one, and what that is called from then on."""
 
+DUMPED = ("--format=custom", "--no-owner", "--no-privileges", "--exclude-table-data=lease")
+"""What a dump is like; in another place nobody answers yet from what is made of it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Restored:
@@ -39,15 +42,7 @@ def dump(url: str, path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         create_file(new)
-        _run(
-            "pg_dump",
-            url,
-            "--format=custom",
-            "--no-owner",
-            "--no-privileges",
-            f"--exclude-schema={KEPT}",
-            f"--file={new}",
-        )
+        _run("pg_dump", url, *DUMPED, f"--exclude-schema={KEPT}", f"--file={new}")
         check(new)
         if holds_kept(new):
             raise StoreError(f"the backup holds {KEPT}, which none may: it was thrown away")

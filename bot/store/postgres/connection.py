@@ -10,10 +10,10 @@ from psycopg.adapt import Dumper, Loader
 from psycopg.types.numeric import FloatDumper, Int8Dumper
 from psycopg.types.string import StrDumper, TextLoader
 
-from bot.core.errors import StatementError, StoreError
-from bot.store.engine import Connection
+from bot.core.errors import LeaseLostError, StatementError, StoreError
+from bot.store.engine import Connection, Transaction
 from bot.store.postgres.dialect import translated
-from bot.store.transactions import Row
+from bot.store.transactions import OtherChatError, Row
 
 CONNECT_SECONDS = 5
 """How long a server may take to answer; who waits for it is waited for."""
@@ -22,7 +22,7 @@ ASKED_AGAIN_SECONDS = 0.1
 """Between two questions whether a transaction has ended."""
 
 KEEPALIVE = b"SET tcp_keepalives_idle = 15; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3"
-"""Half a minute after a line was cut the server takes the connection for dead, and its lock is free."""
+"""Half a minute after a line was cut the server takes the connection for dead, and its locks are free."""
 
 PREPARED = 1_000
 """Statements that the server keeps planned for each connection."""
@@ -33,8 +33,22 @@ PREPARE_AFTER = 3
 FLAWS = (psycopg.DataError, psycopg.IntegrityError, psycopg.ProgrammingError, psycopg.NotSupportedError)
 """What is wrong with one statement, and says nothing of the server."""
 
-RETRIED = (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected)
-"""Failures after which the same transaction may well succeed."""
+RETRIED = (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected, psycopg.errors.UniqueViolation)
+"""Failures after which the same transaction may well succeed: it stood in the way of another, or both made a new row."""
+
+DATABASE_LEASE = "database"
+"""The name of the lease of all that is in a database."""
+
+TERM = f"SELECT term FROM lease WHERE name = '{DATABASE_LEASE}'"
+BEGIN_ALL = "{}; LOCK TABLE chat IN EXCLUSIVE MODE; " + TERM
+BEGIN_CHAT = "{}; " + f"SELECT ({TERM}) FROM chat WHERE id = {{:d}} FOR NO KEY UPDATE"
+"""How transactions begin. Of one chat they wait for each other by its row; one of all waits for every other and lets none
+begin, as a row's lock is one of its table, too. Rows that only refer to the chat can be stored meanwhile. The term is
+read with the lock: who takes the lease over does it in a transaction of all."""
+
+HOLD_PERSON = "SELECT 1 FROM person WHERE id = ? FOR NO KEY UPDATE"
+HOLD_COUNTS = "SELECT 1 FROM schema_version FOR UPDATE"
+"""What is there once, and is not written otherwise while nuan runs."""
 
 
 class _NumberLoader(Loader):
@@ -89,6 +103,10 @@ class PostgresTx(Connection):
 
     def __init__(self, url: str) -> None:
         self.url = url
+        self.term: int | None = None
+        """That of the lease under which it writes; None: it needs none."""
+        self._held: set[int | None] = set()
+        self._last: list[Transaction] = []
         self._connect()
 
     def _connect(self) -> None:
@@ -121,6 +139,41 @@ class PostgresTx(Connection):
             self._server.close()
             self._connect()
 
+    def begin(self, chat: int | None = None) -> None:
+        """As `Connection.begin`."""
+        self.chat = chat
+        self._held.clear()
+        self._last.clear()
+        sql = BEGIN_ALL.format(self.BEGIN) if chat is None else BEGIN_CHAT.format(self.BEGIN, chat)
+        found = self._server.execute(sql.encode(), prepare=False)  # several statements cannot be prepared
+        while found.nextset():
+            pass
+        row = found.fetchone()
+        if row is None and chat is not None:
+            raise OtherChatError
+        if self.term is not None and row != (self.term,):
+            raise LeaseLostError("another nuan took over this database: nothing is stored here any more")
+
+    def hold_person(self, person_id: int | None) -> None:
+        """As `Tx.hold_person`."""
+        if self.chat is not None and person_id not in self._held:
+            self._held.add(person_id)
+            if person_id is None:
+                self.execute(HOLD_COUNTS)
+            else:
+                self.execute(HOLD_PERSON, (person_id,))
+
+    def hold_counts(self) -> None:
+        """As `Tx.hold_counts`."""
+        self.hold_person(None)
+
+    def at_end(self, work: Transaction) -> None:
+        """As `Tx.at_end`."""
+        if self.chat is None:
+            work(self)
+        else:
+            self._last.append(work)
+
     def execute(self, sql: str, parameters: Any = (), /) -> Any:
         """As `Tx.execute`."""
         statement, names = translated(sql)
@@ -150,6 +203,8 @@ class PostgresTx(Connection):
 
     def commit(self) -> None:
         """As `Connection.commit`; where the server went away meanwhile it is asked what became of it."""
+        for work in self._last:
+            work(self)
         number = self.value("SELECT pg_current_xact_id_if_assigned()::text")
         try:
             self.execute("COMMIT")

@@ -5,15 +5,17 @@ import contextlib
 import queue
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TypeVar
 
 import psycopg
 
-from bot.core.errors import FolderLockedError, StoreError
-from bot.store.engine import WIPE_KEY, Database, Writer
+from bot.core.errors import DatabaseHeldError, StoreError
+from bot.store.engine import LEASE_SECONDS, WIPE_KEY, WRITERS, Database, LastWrite, Writer
 from bot.store.files import DataFiles
 from bot.store.index import refresh_index
 from bot.store.postgres.connection import PostgresTx, first_line, store_error
+from bot.store.postgres.lease import LOCK, Lease, held_by, holder_of
 from bot.store.schema import SCHEMA_VERSION, read_migrations
 from bot.store.transactions import AccessLists, Tx
 
@@ -24,9 +26,6 @@ LEAST_SERVER = 15
 
 READERS = 4
 """Reading connections of a process: as many transactions read at once."""
-
-LOCK = 0x6E75616E
-"""The number of the lock that who writes to a database holds: "nuan"."""
 
 BEGIN_READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 """All of one moment."""
@@ -47,21 +46,15 @@ MAKE_KEPT = (
 MIGRATIONS = read_migrations("bot.store.postgres")
 
 
-class WritingTx(PostgresTx):
-    """The connection that keeps every other nuan from writing to its database for as long as it lasts."""
-
-    def _connect(self) -> None:
-        super()._connect()
-        if not self.value("SELECT pg_try_advisory_lock(?)", LOCK):
-            self._server.close()
-            raise psycopg.OperationalError("another nuan is answering from this database")
-
-
 class PostgresDatabase(Database):
-    """One writer thread, and connections that read on threads of their own."""
+    """A writer thread for what concerns all chats, some for what concerns one, and connections that read on threads of
+    their own."""
 
-    def __init__(self, url: str, writer: Writer | None) -> None:
-        super().__init__(writer)
+    def __init__(self, url: str, lease: Lease | None = None, writers: int = WRITERS) -> None:
+        self._lease = lease
+        last = LastWrite()
+        self._writers = () if lease is None else tuple(_writer(url, lease.term, last) for _ in range(writers + 1))
+        super().__init__(self._writers[0] if self._writers else None)
         self._url = url
         self._free: queue.LifoQueue[PostgresTx] = queue.LifoQueue()
         self._threads = ThreadPoolExecutor(READERS, "nuan-reader")
@@ -73,7 +66,19 @@ class PostgresDatabase(Database):
         super().share(files, self._shared[1], boot)
 
     def _connections(self) -> tuple[Tx, ...]:
-        return () if self._writer is None else (self._writer.tx,)
+        return tuple(writer.tx for writer in self._writers)
+
+    @property
+    def unwritten(self) -> int:
+        """As `Database.unwritten`."""
+        return sum(writer.waiting for writer in self._writers)
+
+    async def write(self, transaction: Callable[[Tx], T], *, beside: bool = False, chat: int | None = None) -> T:
+        """As `Database.write`; all of one chat are written by the same thread."""
+        if chat is None or len(self._writers) < 2:
+            return await super().write(transaction, beside=beside)
+        _, *others = self._writers
+        return await others[chat % len(others)].run(transaction, chat=chat)
 
     async def read(self, work: Callable[[Tx], T]) -> T:
         """As `Database.read`."""
@@ -108,11 +113,22 @@ class PostgresDatabase(Database):
 
     async def close(self) -> None:
         """As `Database.close`."""
-        if self._writer is not None:
-            await asyncio.to_thread(self._writer.close)
+        await asyncio.to_thread(self._end)
         await asyncio.to_thread(self._threads.shutdown)
         while not self._free.empty():
             self._free.get_nowait().close()
+
+    def _end(self) -> None:
+        for writer in self._writers:
+            writer.close()
+        if self._lease is not None:
+            self._lease.close()
+
+
+def _writer(url: str, term: int, last: LastWrite) -> Writer:
+    tx = PostgresTx(url)
+    tx.term = term
+    return Writer(tx, last)
 
 
 def _read(reader: PostgresTx, work: Callable[[Tx], T]) -> T:
@@ -124,27 +140,48 @@ def _read(reader: PostgresTx, work: Callable[[Tx], T]) -> T:
             reader.execute("ROLLBACK")
 
 
-async def open_database(url: str, *, read_only: bool = False) -> PostgresDatabase:
+async def open_database(
+    url: str, *, read_only: bool = False, writers: int = WRITERS, lease_seconds: float = LEASE_SECONDS
+) -> PostgresDatabase:
     """Open the database and bring it to the newest schema.
 
     Raises StoreError, saying what to do, when the server cannot be reached or refuses, and when the database is newer
-    than this nuan, of another program or (read only) empty; FolderLockedError when another nuan writes to it.
+    than this nuan, of another program or (read only) empty; DatabaseHeldError when another nuan writes to it.
     """
-    return await asyncio.to_thread(_open, url, read_only)
+    database, lease = await asyncio.to_thread(_open, url, read_only, writers, lease_seconds)
+    if lease is not None:
+        lease.lost = partial(asyncio.get_running_loop().call_soon_threadsafe, database.lost.set)
+    return database
 
 
-def _open(url: str, read_only: bool) -> PostgresDatabase:
+def _open(url: str, read_only: bool, writers: int, lease_seconds: float) -> tuple[PostgresDatabase, Lease | None]:
     if read_only:
         read_existing(url, check_version)
-        return PostgresDatabase(url, None)
+        return PostgresDatabase(url), None
     with explained():
-        writer = WritingTx(url)
+        with contextlib.closing(PostgresTx(url)) as tx:
+            if "lease" not in tables_in(tx):
+                bring_forward(tx)
+        lease = Lease(url, lease_seconds)
         try:
-            bring_forward(writer)
+            with contextlib.closing(PostgresTx(url)) as tx:
+                bring_forward(tx)
+            return PostgresDatabase(url, lease, writers), lease
         except BaseException:
-            writer.close()
+            lease.close()
             raise
-        return PostgresDatabase(url, Writer(writer))
+
+
+class WritingTx(PostgresTx):
+    """A connection for what is done to a whole database; no nuan answers from it, or begins to, before it is closed."""
+
+    def _connect(self) -> None:
+        super()._connect()
+        free = self.value("SELECT pg_try_advisory_lock(?)", LOCK)
+        holder = holder_of(self) if free and "lease" in tables_in(self) else None
+        if not free or holder is not None:
+            self._server.close()
+            raise DatabaseHeldError(held_by(holder))
 
 
 @contextlib.contextmanager
@@ -154,8 +191,6 @@ def explained(server: str = "the PostgreSQL server of store.url") -> Iterator[No
         yield
     except psycopg.Error as error:
         told = first_line(error)
-        if "another nuan" in told:
-            raise FolderLockedError(f"{told}: stop it, or name another database") from error
         raise StoreError(f"{server} cannot be used ({told})") from error
 
 
@@ -213,11 +248,13 @@ def check_version(tx: Tx) -> None:
 
 
 def bring_forward(tx: PostgresTx) -> None:
-    """Run all migrations that are missing in one transaction, for who alone may write."""
-    if (version := version_of(tx)) > SCHEMA_VERSION:
-        check_version(tx)
+    """Run all migrations that are missing in one transaction; DatabaseHeldError while another nuan does."""
     tx.execute("BEGIN")
     try:
+        if not tx.value("SELECT pg_try_advisory_xact_lock(?)", LOCK):
+            raise DatabaseHeldError("another nuan is answering from this database: stop it, or name another one")
+        if (version := version_of(tx)) > SCHEMA_VERSION:
+            check_version(tx)
         for number, statements in MIGRATIONS.items():
             for statement in statements if number > version else ():
                 tx.execute(statement)

@@ -1,0 +1,1 @@
+-- A file is written by who has its folder: what a server needs for that (store/postgres) needs no table here.

@@ -1,0 +1,96 @@
+"""Several nuan on one database of a server: one answers, the others stand by and take over."""
+
+import asyncio
+import signal
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from bot.core.errors import DatabaseHeldError, LeaseLostError
+from bot.store.postgres.connection import PostgresTx
+from bot.store.store import open_store
+from tests import servers, storing
+from tests.e2e import running
+from tests.fakes.telegram_shapes import Person
+from tests.storing import Where
+from tests.street import Street, StreetHome, stop
+
+pytestmark = pytest.mark.postgres
+
+ANN = Person(501, "安", language="zh-hans")
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> Iterator[str]:
+    """The address of a new database."""
+    yield servers.lend(tmp_path / "data")
+    servers.take_back()
+
+
+def set_lease(url: str, change: str) -> None:
+    """What time, or another nuan, does to the lease."""
+    with closing(PostgresTx(url)) as tx:
+        tx.run(f"UPDATE lease SET {change}")
+
+
+async def test_who_was_cut_off_for_too_long_can_store_nothing_once_another_took_over(tmp_path: Path, url: str) -> None:
+    ben = Where("ben", "dm-ben")
+    async with await open_store(tmp_path / "data", url=url, lease_seconds=3_600) as first:
+        asked = await storing.begin(first, "第一件")
+        await storing.ids(first, ben)
+        with pytest.raises(DatabaseHeldError, match="another nuan is answering"):
+            await open_store(tmp_path / "other", url=url)
+        await asyncio.to_thread(set_lease, url, "until = 0")
+        async with await open_store(tmp_path / "other", url=url) as second:
+            with pytest.raises(LeaseLostError):
+                await first.turns.say(storing.reply(asked, "好"), storing.NOW)
+            with pytest.raises(LeaseLostError):
+                await storing.say(first, "第二件", ben)
+            with pytest.raises(LeaseLostError):
+                await first.outbox.recover(frozenset())
+            assert [turn.state for turn in await second.turns.running()] == ["asked"]
+            assert (await storing.talk(second, "第三件", "好", ben)).turn.state == "asked"
+            assert [
+                row[0]
+                for row in storing.look(tmp_path / "data", "SELECT text FROM event WHERE kind = 'message' ORDER BY id")
+            ] == ["第一件", "嗯", "第三件"]
+
+
+async def test_who_lost_its_lease_is_told_and_who_is_only_late_keeps_it(tmp_path: Path, url: str) -> None:
+    async with await open_store(tmp_path / "data", url=url, lease_seconds=0.2) as store:
+        await asyncio.to_thread(set_lease, url, "until = 0")
+        await storing.ids(store)
+        assert not store.lost.is_set()
+        await asyncio.to_thread(set_lease, url, "term = term + 1")
+        await asyncio.wait_for(store.lost.wait(), 60)
+        with pytest.raises(LeaseLostError):
+            await storing.ids(store)
+
+
+async def test_a_clean_end_hands_over_at_once(tmp_path: Path, url: str) -> None:
+    for name in ("data", "other", "data"):
+        async with await open_store(tmp_path / name, url=url, lease_seconds=3_600) as store:
+            await storing.ids(store)
+
+
+@pytest.mark.debugged
+async def test_a_second_run_stands_by_and_answers_when_the_first_is_killed_or_stopped(tmp_path: Path, url: str) -> None:
+    async with Street() as street:
+        place = {"STORE__URL": url, "STORE__LEASE_SECONDS": "3", "TELEGRAM__ALLOW": str(ANN.id)}
+        settings = dict(street.home(tmp_path, **place).settings)
+        del settings["DISCORD__TOKEN"]
+        first, second, third = (StreetHome(tmp_path, settings, name) for name in ("first", "second", "third"))
+        async with running(first, "run") as one:
+            assert await street.tell(ANN, "第1句") == "收到第1句"
+            async with running(second, "run") as two:
+                await two.until(lambda: "stands by" in two.output)
+                one.send(signal.SIGKILL)
+                assert await street.tell(ANN, "第2句") == "收到第2句"
+                async with running(third, "run") as three:
+                    await three.until(lambda: "stands by" in three.output)
+                    await stop(two)
+                    assert await street.tell(ANN, "第3句") == "收到第3句"
+                    await stop(three)
+        assert [sent.text for sent in street.telegram.sent(ANN.id)] == ["收到第1句", "收到第2句", "收到第3句"]
