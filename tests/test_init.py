@@ -18,6 +18,7 @@ from dotenv.parser import parse_stream
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.cli.config_files import with_key, with_values
 from bot.cli.init import (
     KEY,
     PROVIDERS,
@@ -27,8 +28,6 @@ from bot.cli.init import (
     SetupConsole,
     find_models,
     models_in,
-    with_key,
-    with_values,
     write_configuration,
 )
 from bot.config.sources import load
@@ -339,7 +338,7 @@ def test_the_key_in_env_is_read_back_and_nothing_else_changes(text: str, key: st
         found = [(line.key.upper(), line.value) for line in parse_stream(io.StringIO(text, newline="")) if line.key]
         return [pair for pair in found if (pair[0] == KEY) == ours]
 
-    written = with_key(text, key)
+    written = with_key(text, key, KEY)
     assert bindings(written, True) == [(KEY, key)]
     assert bindings(written, False) == bindings(text, False)
 
@@ -418,6 +417,31 @@ def test_on_a_terminal_a_person_is_asked_again_and_the_key_is_never_echoed(path:
     assert left.stat().st_mode & 0o777 == 0o600
     assert "must begin with http" in told
     assert not any(secret in told for secret in ("two words", SECRET_KEY))
+
+
+def test_the_models_of_a_server_are_offered_to_whoever_sits_at_a_terminal(path: Path, ollama: int) -> None:
+    ours, theirs = pty.openpty()
+    answers = {
+        "Number or name": ["other", "2"],
+        "Address": [f"http://127.0.0.1:{ollama}/v1"],
+        "Key": [""],
+        "Token": ["", ""],
+        "called": [""],
+        "Language": [""],
+        "Persona": [""],
+    }
+    env = os.environ | ENGLISH | {"PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        [*INIT, str(path)], stdin=theirs, stdout=theirs, stderr=theirs, cwd=path.parent, env=env, start_new_session=True
+    ) as program:
+        os.close(theirs)
+        told = dialogue(ours, answers)
+        code = program.wait(timeout=60)
+    os.close(ours)
+    assert "That server has 2 models:" in told
+    assert 'name = "llama3.2"' in path.read_text()
+    assert code == 1, "this server lists models and answers nothing"
+    assert "Now talk to nuan" not in told
 
 
 def dialogue(terminal: int, answers: Mapping[str, list[str]]) -> str:

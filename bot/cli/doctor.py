@@ -64,8 +64,8 @@ COPY_PATTERN = "nuan.before-*.db"
 
 MOST_TOLD = 3
 
-SERVER_ANSWER_S, ENCODER_LOADS_S = 10.0, 60.0
-"""Seconds to wait for the model's server."""
+SERVER_ANSWER_S, LIST_S, ENCODER_LOADS_S = 10.0, 4.0, 60.0
+"""Seconds to wait for the model's server, for its list while somebody waits for it, and for the encoder."""
 
 DEADLINE_S, OUTPUT_TOKENS = 60.0, 400
 """Seconds, and tokens of an answer: a model that thinks first needs some of them for that."""
@@ -316,6 +316,17 @@ async def _models(place: Installation) -> tuple[CheckResult, ...]:
             for finding in await _model(settings, path, model)
         ]
     )
+
+
+async def listed_models(settings: Settings) -> tuple[str, ...]:
+    """The names that the model's server lists; none where it does not within a few seconds."""
+    model = endpoint_of(settings, settings.model).model
+    try:
+        return await model.reach(LIST_S) if isinstance(model, OpenAIModel) else ()
+    except ModelError:
+        return ()
+    finally:
+        await model.close()
 
 
 async def _model(settings: Settings, path: str, model: ModelSettings) -> tuple[CheckResult, ...]:

@@ -12,7 +12,6 @@ import re
 import select
 import shlex
 import sys
-import tempfile
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -20,9 +19,9 @@ from pathlib import Path
 from threading import Thread
 from typing import Protocol, TextIO, TypeVar
 
-from dotenv.parser import parse_stream
-from pydantic import ValidationError
+from pydantic import SecretStr, ValidationError
 
+from bot.cli.config_files import HEADER, already_set, read_text, with_key, with_values, write_files
 from bot.cli.installation import ConfigSource
 from bot.cli.terminal import program_name, system_language
 from bot.config.base import is_loopback
@@ -45,6 +44,8 @@ ANSWER_SECONDS = 10
 """How long an answer of a pipe is waited for: who sits there and thinks has a terminal."""
 
 MOST_NAME_CHARS = 20
+MOST_LISTED = 30
+"""Models of a server that are shown; any other can be typed."""
 
 T = TypeVar("T")
 
@@ -216,8 +217,17 @@ class Values:
 class Interview:
     """Asks for what nuan.toml and .env need; a wrong answer is asked again, or ends it where nobody sits there."""
 
-    def __init__(self, console: SetupConsole, text: Callable[..., str], given: Given, settings: Settings) -> None:
-        """`settings` are the present ones: what they say is the default of each question."""
+    def __init__(
+        self,
+        console: SetupConsole,
+        text: Callable[..., str],
+        given: Given,
+        settings: Settings,
+        served: "ServedModels",
+    ) -> None:
+        """`settings` are the present ones: what they say is the default of each question. `served` tells the models of a
+        server, which are offered where somebody sits there."""
+        self._served = served
         self._console = console
         self._text = text
         self._given = given
@@ -273,24 +283,42 @@ class Interview:
         base_url = known.base_url if known else self._until("init_url", "init_bad_url", _url, said=given.base_url)
         if not base_url:
             return
-        suggested = known.model if known else ""
-        model = self._until(
-            "init_model_known" if known else "init_model",
-            "init_bad_model",
-            lambda answer: model_name(answer or suggested),
-            said=given.model,
-            default=suggested,
-        )
-        self.answers.set_model(base_url, model)
-        if known is None or not is_loopback(base_url):
-            self._ask_account(base_url, has_key, prices=known is None)
+        account = known is None or not is_loopback(base_url)
+        lists = self._console.hidden is not None and not (given.yes or given.model)
+        if account and lists:  # a server tells its models to whoever has a key
+            self._ask_key(has_key)
+        names = self._served(settings_at(self._settings, base_url, self.answers.secrets.get(KEY))) if lists else ()
+        self.answers.set_model(base_url, self._pick_name(names, known.model if known else ""))
+        if account and not lists:
+            self._ask_key(has_key)
+        if account:
+            self._ask_prices(base_url, prices=known is None)
 
-    def _ask_account(self, base_url: str, has_key: bool, *, prices: bool) -> None:
-        """The key, and of a server that nobody knows what it costs."""
+    def _pick_name(self, names: tuple[str, ...], suggested: str) -> str:
+        """The name of a model: one of those that its server lists, by number or name, or any other."""
+        shown = sorted(names, key=lambda name: name != suggested)[:MOST_LISTED]
+        usual = suggested if suggested in names or not names else shown[0]
+        numbers = {str(number): name for number, name in enumerate(shown, 1)}
+        if shown:
+            self._console.say(self._text("init_models", n=len(names)))
+            for number, name in numbers.items():
+                self._console.say(f"  {number}. {name}")
+        return self._until(
+            "init_model_listed" if shown else "init_model_known" if suggested else "init_model",
+            "init_bad_model",
+            lambda answer: numbers.get(answer) or model_name(answer or usual),
+            said=self._given.model,
+            default=usual,
+        )
+
+    def _ask_key(self, has_key: bool) -> None:
         question = "init_key_kept" if has_key else "init_key"
         key = self._until(question, "init_bad_key", SECRET_OR_NOTHING.fullmatch, secret=True)[0]
         if key:
             self.answers.secrets[KEY] = key
+
+    def _ask_prices(self, base_url: str, *, prices: bool) -> None:
+        """Of a server that nobody knows what it costs."""
         fresh = self._number("init_price_input") if prices and not is_loopback(base_url) else None
         if fresh is None:
             return
@@ -362,6 +390,16 @@ class Interview:
         return found
 
 
+ServedModels = Callable[[Settings], tuple[str, ...]]
+"""The names that the server of these settings lists; none where it tells none within a few seconds."""
+
+
+def settings_at(settings: Settings, base_url: str, key: str | None) -> Settings:
+    """These settings with that server, and that key unless it is None."""
+    new = {"base_url": base_url} | ({} if key is None else {"api_key": SecretStr(key)})
+    return settings.model_copy(update={"model": settings.model.model_copy(update=new)})
+
+
 def _bot_name(answer: str) -> str | None:
     return answer if answer.isprintable() and 0 < len(answer) <= MOST_NAME_CHARS else None
 
@@ -377,12 +415,25 @@ def init(path: Path, given: Given, *, tries: bool) -> None:
     there = sys.stdin.isatty()
     lines = sys.stdin if there else PipedAnswers(sys.stdin.fileno())
     console, data = SetupConsole(lines, sys.stdout, getpass.getpass if there else None), Path("data")
-    try_out = partial(_try, path, data, console) if tries else None
     works = write_configuration(
-        path, console, os.environ, PORTS, lambda: leave_owner_code(data, SystemClock().now()), given, try_out
+        path,
+        console,
+        os.environ,
+        PORTS,
+        lambda: leave_owner_code(data, SystemClock().now()),
+        given,
+        partial(_try, path, data, console) if tries else None,
+        _served if tries else lambda settings: (),
     )
     if not works:
         raise NuanError(catalogue(PromptFiles(None).path, "messages").text("init_fails", system_language(os.environ)))
+
+
+def _served(settings: Settings) -> tuple[str, ...]:
+    """The names that a server lists, asked as a model is."""
+    from bot.cli.doctor import listed_models  # what it needs loads only for this
+
+    return tuple(name for name in asyncio.run(listed_models(settings)) if model_name(name))
 
 
 def _try(path: Path, data: Path, console: SetupConsole) -> bool:
@@ -409,9 +460,10 @@ def write_configuration(
     code: Callable[[], str] | None = None,
     given: Given = Given(),
     try_out: Callable[[], bool] | None = None,
+    served: ServedModels = lambda settings: (),
 ) -> bool:
     """Ask and write; or write nothing, and raise what says why. `code` leaves a code that makes its sender the owner;
-    `try_out` tells whether model and platforms work with it, which is the result.
+    `try_out` tells whether model and platforms work with it, which is the result; `served` the models of a server.
 
     ConfigError: the result would not be valid; NuanError: answers end early or are none; OSError: cannot be written.
     """
@@ -420,15 +472,15 @@ def write_configuration(
     dotenv = path.parent / ".env"
     if not path.parent.is_dir() or path.is_dir():
         raise NuanError(text("init_no_file", path=path))
-    already = _already_set(secrets := _read(dotenv))
-    toml = _read(path) or HEADER
+    already = already_set(secrets := read_text(dotenv))
+    toml = read_text(path) or HEADER
     settings = load(path, env, price_problems) if path.exists() else Settings()
     usual = settings.bot.language if path.exists() else language
     if path.exists() and not given.yes:
         console.say(text("init_changes", path=path))
     try:
         offers = () if given.yes or given.provider or given.base_url else find_models(ports)
-        answers = Interview(console, text, given, settings).ask(offers, already | env.keys(), usual)
+        answers = Interview(console, text, given, settings, served).ask(offers, already | env.keys(), usual)
     except EOFError:
         raise NuanError(text("init_ended")) from None
     except TimeoutError:
@@ -436,7 +488,7 @@ def write_configuration(
     for name, secret in answers.secrets.items():
         secrets = with_key(secrets, secret, name)
     try:
-        _write(path, with_values(toml, answers.keys), secrets if answers.secrets else None, env)
+        write_files(path, with_values(toml, answers.keys), secrets if answers.secrets else None, env)
     except ConfigError:
         console.say(text("init_invalid"))
         raise
@@ -449,108 +501,18 @@ def write_configuration(
     for name in sorted(wins | env.keys() & answers.secrets.keys()):
         console.say(text("init_overruled", name=name))
     works = True
+    where = "" if path == Path("nuan.toml") else f" --config {shlex.quote(str(path))}"
     has_platform = any(name in already | env.keys() | answers.secrets.keys() for name in TOKENS.values())
     if try_out is not None and (has_platform or answers.secrets or answers.keys.get(("model", "base_url"))):
         console.say(text("init_trying"))
         works = try_out()
-    where = "" if path == Path("nuan.toml") else f" --config {shlex.quote(str(path))}"
-    console.say(text("init_next", command=f"{program_name()} chat{where}"))
-    if has_platform:
+    if works:
+        console.say(text("init_next", command=f"{program_name()} chat{where}"))
+    if works and has_platform:
         console.say(text("init_next_run", command=f"{program_name()} run{where}"))
     if code is not None:
         console.say(text("init_owner_code", code=code()))
     return works
-
-
-HEADER = "# Written by nuan init; data/nuan.example.toml explains every key. A secret key belongs into .env.\n"
-
-
-def with_values(toml: str, values: Mapping[tuple[str, str], object]) -> str:
-    """The text with these keys set, or taken out where the value is None; every other line as it was."""
-    lines = toml.splitlines()
-    for (table, key), value in values.items():
-        # JSON's quoting is TOML's, too, for printable text, numbers and lists of them.
-        line = "" if value is None else f"{key} = {json.dumps(value, ensure_ascii=False)}"
-        _set_line(lines, table, key, line)
-    return "\n".join(lines) + "\n"
-
-
-def _set_line(lines: list[str], table: str, key: str, line: str) -> None:
-    heads = [number for number, text in enumerate(lines) if text.lstrip().startswith("[")]
-    top = heads[0] if heads else len(lines)
-    head = next((at for at in heads if re.fullmatch(rf"\s*\[\s*{table}\s*\]\s*(#.*)?", lines[at])), None)
-    begin = 0 if not table else top if head is None else head + 1
-    end = (
-        top if not table else len(lines) if head is None else min([at for at in heads if at > head], default=len(lines))
-    )
-    for start, stop, name in ((begin, end, key), (0, top, rf"{table}\s*\.\s*{key}")):
-        for at in range(start, stop if start or head is not None or not table else top):
-            if re.match(rf"\s*{name}\s*=", lines[at]):
-                dotted = f"{table}.{line}" if line and name != key else line
-                lines[at : at + 1] = [dotted] if dotted else []
-                return
-    if not line:
-        return
-    if not table:
-        lines.insert(top, line)
-    elif head is not None:
-        lines.insert(head + 1, line)
-    elif any(re.match(rf"\s*{table}\s*\.", text) for text in lines[:top]):
-        lines.insert(top, f"{table}.{line}")
-    else:
-        lines += ["", f"[{table}]", line]
-
-
-def with_key(dotenv: str, key: str, name: str = KEY) -> str:
-    """The .env text with the line of that name replaced or added, every other line as it was."""
-    parts, line = [], f"{name}={key}\n"
-    for binding in parse_stream(io.StringIO(dotenv, newline="")):
-        written = binding.original.string
-        if (binding.key or "").upper() == name:
-            written, line = written[: len(written) - len(written.lstrip())] + line, ""
-        parts.append(written)
-    before = "".join(parts)
-    return before + ("\n" if line and before and not before.endswith(("\n", "\r")) else "") + line
-
-
-def _write(path: Path, toml: str, secrets: str | None, env: Mapping[str, str]) -> None:
-    """Write both files in a folder beside them, check them as a start would, then move them into place."""
-    dotenv = path.parent / ".env"
-    with tempfile.TemporaryDirectory(prefix=".nuan-init-", dir=path.parent) as folder:
-        new_toml, new_dotenv = Path(folder, "nuan.toml"), Path(folder, ".env")
-        _create(new_toml, toml, 0o666)
-        _create(new_dotenv, _read(dotenv) if secrets is None else secrets, 0o600)
-        try:
-            load(new_toml, env, price_problems)
-        except ConfigError as error:
-            raise ConfigError(tuple(told.replace(str(new_dotenv), str(dotenv)) for told in error.problems)) from None
-        if secrets is not None:
-            new_dotenv.replace(dotenv.resolve())
-        new_toml.replace(path.resolve())
-
-
-def _create(path: Path, text: str, mode: int) -> None:
-    with os.fdopen(
-        os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "w", encoding="utf-8", newline=""
-    ) as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_bytes().decode("utf-8-sig")
-    except FileNotFoundError:
-        return ""
-    except UnicodeDecodeError as error:
-        raise ConfigError((f"{path}: is not UTF-8 text (byte {error.start})",)) from None
-
-
-def _already_set(dotenv: str) -> frozenset[str]:
-    return frozenset(
-        (found.key or "").upper() for found in parse_stream(io.StringIO(dotenv, newline="")) if found.value
-    )
 
 
 def _url(answer: str) -> str | None:
