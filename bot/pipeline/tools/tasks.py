@@ -454,7 +454,7 @@ def _last_day(given: RemindArguments) -> date | None:
 
 def _denied(found: NewReminder, said: tuple[Event, ...], tz: tzinfo) -> bool:
     """Whether these lines name no time; or hours, and this is none of them, nor are its figures there; or days, and it
-    is of none nor before one."""
+    is of none, nor of the month of one by its figures, nor before one."""
     due, parts = local(found.due_at, tz), _times(said)
     counted = any(one.lead or one.delay for one in parts)
     hours = [(one.clock, one.half) for one in parts if one.clock] + [each for one in parts for each in one.times]
@@ -466,6 +466,9 @@ def _denied(found: NewReminder, said: tuple[Event, ...], tz: tzinfo) -> bool:
     if found.rule or counted or checked_when(due.date().isoformat(), lines, tz) is not None:
         return False
     days = [local_day(one.at, tz) for text, then in lines if (one := date_in(text, then, tz))]
+    # 下个月14号他出差，13号晚上提醒我: the month stands beside the other day.
+    if any((day.year, day.month) == (due.year, due.month) for day in days) and str(due.day) in _figures(said):
+        return False
     earlier = any(_EARLIER.search(fold(text)) for text, _ in lines) and any(due.date() < day for day in days)
     return bool(days) and not earlier
 
@@ -483,11 +486,16 @@ def _pieces(text: str) -> list[str]:
 
 def _figures_stand(due: datetime, said: tuple[Event, ...]) -> bool:
     """Whether the figures of an hour stand in these lines, also where no grammar reads them: 五点九(即係5:45)."""
-    heard = folded_plain("\n".join(line.text for line in said))
-    told = numbers(heard if due.minute else _HOUR_AND_MINUTE.sub(" ", heard), all_of_them=True)
+    told = _figures(said, hours=bool(due.minute))
     return not told.isdisjoint({str(due.hour), str(due.hour % 12 or 12)}) and (
         not due.minute or str(due.minute) in told
     )
+
+
+def _figures(said: tuple[Event, ...], *, hours: bool = True) -> frozenset[str]:
+    """The figures that stand in these lines, without those of hours and minutes where they are not asked for."""
+    heard = folded_plain("\n".join(line.text for line in said))
+    return frozenset(numbers(heard if hours else _HOUR_AND_MINUTE.sub(" ", heard), all_of_them=True))
 
 
 def _fits(clock: ClockTime, half: DayPart, due: datetime) -> bool:
