@@ -34,7 +34,8 @@ class Said:
 
 def nuan(folder: Path, *words: str, **settings: str) -> Said:
     """Run `nuan memory …` on that data folder, with nobody there to answer."""
-    result = CliRunner().invoke(app, ["memory", *words, "--data", str(folder)], env=settings)
+    environment = {"NUAN_MEMORY__MODE": "v2", **settings}  # no local encoder, unless the settings say so
+    result = CliRunner().invoke(app, ["memory", *words, "--data", str(folder)], env=environment)
     assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
     return Said(result.exit_code, result.stdout, result.stderr)
 

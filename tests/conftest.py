@@ -94,7 +94,7 @@ def pytest_collection_finish() -> None:
     Looks at every 700th object, as is usual, were a tenth of the time.
     """
     gc.freeze()
-    gc.set_threshold(20_000)
+    gc.set_threshold(50_000)
     gc.enable()
 
 

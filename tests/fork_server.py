@@ -32,6 +32,7 @@ from pathlib import Path
 from typing import TextIO
 
 ROOT = Path(__file__).resolve().parent.parent
+FORKED = str(ROOT / "tests/fakes/forked.py")
 PACKAGES = ("bot", "adapters")
 LIBRARIES = (
     "openai.resources.chat.completions",
@@ -174,6 +175,11 @@ def fork_server() -> ForkServer:
             os.write(2, b"the fork server has ended: a new one starts\n")
         started.append(ForkServer())
     return started[-1]
+
+
+def command(module: str, *words: str) -> tuple[str, ...]:
+    """The command line by which a program starts a module that the fork server runs in its place."""
+    return (sys.executable, "-S", "-P", FORKED, fork_server().address, module, *words)
 
 
 def run_module(module: str, *words: str) -> int:

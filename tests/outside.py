@@ -8,11 +8,10 @@ from pathlib import Path
 from bot.config.settings import Settings
 from bot.core.models import ModelRequest
 from tests.fakes.model import Answer, calls
-from tests.fork_server import fork_server
+from tests.fork_server import command
 from tests.source import ROOT
 from tests.world import World
 
-FORKED = str(ROOT / "tests/fakes/forked.py")
 BROKEN = str(ROOT / "tests/fakes/broken_server.py")
 
 Step = tuple[str, Mapping[str, object]]
@@ -53,8 +52,8 @@ def results(world: World) -> list[str]:
 def program(folder: Path, **rules: object) -> dict[str, object]:
     """The table of a server that keeps its things in that folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    args = ["-S", "-P", FORKED, fork_server().address, "tests.fakes.outside_server", str(folder)]
-    return {"command": sys.executable, "args": args, "timeout_seconds": 60, **rules}
+    started, *args = command("tests.fakes.outside_server", str(folder))
+    return {"command": started, "args": args, "timeout_seconds": 60, **rules}
 
 
 def broken(folder: Path, **rules: object) -> dict[str, object]:

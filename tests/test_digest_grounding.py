@@ -7,7 +7,7 @@ import pytest
 from tests.bench.digest import confirmed, main, section_of, sessions
 
 FILE = Path(__file__).parent / "digest_sessions.jsonl"
-FEW = 20
+FEW = 5
 """Sessions that are enough for the bench to print what it prints of all."""
 OBEYED = Path(__file__).parent / "obeyed_digests.jsonl"
 OBEYED_LEAST, OBEYED_MOST = 0.05, 0.17

@@ -32,9 +32,10 @@ from bot.cli.init import (
 )
 from bot.config.sources import load
 from bot.core.errors import ConfigError, NuanError
+from tests.fork_server import command
 
 ROOT = Path(__file__).resolve().parent.parent
-INIT = (sys.executable, "-m", "bot", "init", "--config")
+INIT = ("bot", "init", "--config")
 NOTHING = Given()
 ENTERS = 6
 """More than there are questions after those of the model."""
@@ -347,7 +348,13 @@ def test_the_key_in_env_is_read_back_and_nothing_else_changes(text: str, key: st
 def test_the_command_ends_with_one_line_and_code_1(path: Path, lines: bytes) -> None:
     env = os.environ | ENGLISH | {"PYTHONIOENCODING": "utf-8:strict", "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
-        [*INIT, str(path)], input=lines, check=False, cwd=path.parent, timeout=60, env=env, capture_output=True
+        [sys.executable, "-m", *INIT, str(path)],
+        input=lines,
+        check=False,
+        cwd=path.parent,
+        timeout=60,
+        env=env,
+        capture_output=True,
     )
     assert (done.returncode, done.stderr.count(b"\n")) == (1, 1)
     assert b"othing was written" in done.stderr
@@ -378,7 +385,13 @@ def test_a_script_is_told_that_what_it_wrote_does_not_work(path: Path) -> None:
     env = os.environ | ENGLISH | {"PYTHONPATH": str(ROOT)}
     words = ["--base-url", "http://127.0.0.1:9/v1", "--model", "tiny", "--yes"]
     done = subprocess.run(
-        [*INIT, str(path), *words], check=False, cwd=path.parent, timeout=60, env=env, capture_output=True, text=True
+        command(*INIT, str(path), *words),
+        check=False,
+        cwd=path.parent,
+        timeout=60,
+        env=env,
+        capture_output=True,
+        text=True,
     )
     assert (done.returncode, "✗ model" in done.stdout, "does not work yet" in done.stderr) == (1, True, True)
     assert load(path, {}).model.name == "tiny"
@@ -399,7 +412,7 @@ def test_on_a_terminal_a_person_is_asked_again_and_the_key_is_never_echoed(path:
     }
     env = os.environ | ENGLISH | {"PYTHONPATH": str(ROOT)}
     with subprocess.Popen(
-        [*INIT, str(path), "--no-try"],
+        command(*INIT, str(path), "--no-try"),
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,

@@ -144,7 +144,7 @@ async def test_when_it_dies_words_answer_and_the_next_question_has_it_again(tmp_
         assert len(world.log.named("embedding_works")) == 1
 
 
-@pytest.mark.parametrize("size", [None, 0, 1_000_000])
+@pytest.mark.parametrize("size", [None, 1_000_000])
 async def test_with_a_missing_or_cut_file_of_weights_words_answer_and_the_doctor_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int | None
 ) -> None:

@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from bot.core.memories import MemoryCommand, ParsedCommands
 from bot.language.wishes.reader import understand
 from bot.text.fold import fold
+from tests.hostile import hostile
+from tests.sizes import sized
 from tests.tables import all_cases
 
 NAMES = ("小暖", "暖暖", "nuan")
@@ -241,11 +243,8 @@ def test_the_same_text_in_capitals_or_with_spaces_around_asks_the_same(text: str
     ],
 )
 def test_eight_thousand_hostile_characters_are_read_in_linear_time(unit: str) -> None:
-    for text in (
-        "记住我" + unit * (8000 // len(unit)),
-        unit * (8000 // len(unit)) + "忘记 #x",
-        "叫我a" + unit * 4000 + "x",
-    ):
+    many = hostile(unit, sized(8000))
+    for text in (f"记住我{many}", f"{many}忘记 #x", f"叫我a{many}x"):
         assert len(read(text).rest) <= len(text)
 
 

@@ -4,7 +4,6 @@ import asyncio
 import os
 import pty
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ from bot.core.people import Audience
 from bot.store.store import Store
 from tests.blank import open_laid
 from tests.carrying import BOB, fill, in_installation, nuan
-from tests.fork_server import ROOT
+from tests.fork_server import ROOT, command
 from tests.storing import Where, drop, ids, keep, look, sound, talk
 
 ACTIVE = "SELECT text FROM memory WHERE disabled_at IS NULL ORDER BY id"
@@ -54,21 +53,16 @@ def test_nothing_is_changed_where_nobody_can_answer(tmp_path: Path) -> None:
         assert look(tmp_path / "two", "SELECT name FROM person") == [("Eve",)]
 
 
-TWICE = "import sys; from bot.cli.main import app; [app(sys.argv[1:], standalone_mode=False) for _ in range(2)]"
-"""One process for two commands: starting it is what such a test costs."""
-
-
 def test_it_asks_on_a_terminal_and_takes_only_a_yes(tmp_path: Path) -> None:
     path = exported(tmp_path)
-    ours, theirs = pty.openpty()
-    os.write(ours, b"\ny\n")
-    command = [sys.executable, "-c", TWICE, "memory", "import", str(path), "--data", str(tmp_path / "two")]
-    done = subprocess.run(command, stdin=theirs, stdout=subprocess.PIPE, cwd=ROOT, check=True, timeout=60)
-    os.close(ours)
-    os.close(theirs)
-    first, _, second = done.stdout.decode().partition("nothing was changed\n")
-    assert first.endswith("Take in 5? [y/N] ")
-    assert second.endswith("done: 5 taken in\n")
+    line = command("bot", "memory", "import", str(path), "--data", str(tmp_path / "two"))
+    for answer, end in ((b"\n", "Take in 5? [y/N] nothing was changed\n"), (b"y\n", "done: 5 taken in\n")):
+        ours, theirs = pty.openpty()
+        os.write(ours, answer)
+        done = subprocess.run(line, stdin=theirs, stdout=subprocess.PIPE, cwd=ROOT, check=True, timeout=60)
+        os.close(ours)
+        os.close(theirs)
+        assert done.stdout.decode().endswith(end)
     assert len(look(tmp_path / "two", ACTIVE)) == 5
     assert sound(tmp_path / "two") == []
 

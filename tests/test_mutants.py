@@ -3,6 +3,7 @@
 from collections import Counter
 
 from tests.mutants import ALWAYS, all_mutants, copied_tree, stale, tried
+from tests.sizes import sized
 
 LEAST, LEAST_ALWAYS = 150, 110
 SAMPLE = (
@@ -12,7 +13,7 @@ SAMPLE = (
     "what a crash left in sending is sent twice",
     "the background calls although an owner switched it off",
 )
-"""Of each kind that must always be found one whose tests are quick."""
+"""Of each kind that must always be found one whose tests are quick. Each starts an interpreter: a few do in `make test`."""
 
 
 def test_the_table_fits_the_code_and_names_each_fault_once() -> None:
@@ -24,8 +25,9 @@ def test_the_table_fits_the_code_and_names_each_fault_once() -> None:
 
 
 def test_a_sample_of_the_faults_is_found_and_leaves_the_code_as_it_was() -> None:
-    chosen = [each for each in all_mutants() if each.name in SAMPLE]
-    assert len(chosen) == len(SAMPLE)
+    names = SAMPLE[: sized(3 * 2)]
+    chosen = [each for each in all_mutants() if each.name in names]
+    assert len(chosen) == len(names)
     with copied_tree() as tree:
         whole = {each.file: (tree / each.file).read_bytes() for each in chosen}
         states = {each.name: tried(each, tree)[0] for each in chosen}

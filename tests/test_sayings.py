@@ -15,6 +15,7 @@ import pytest
 from bot.core.memories import MemoryVerb
 from bot.language.wishes.reader import understand, wish_cue
 from tests.hostile import hostile
+from tests.sizes import sized
 from tests.tables import all_cases
 
 NAMES = ("小暖", "暖暖", "nuan")
@@ -126,5 +127,5 @@ def test_a_question_after_the_command_stays_to_be_answered(script: str) -> None:
 )
 def test_long_hostile_text_is_read_to_its_end(unit: str) -> None:
     for lead in ("记住我", "忘掉我", "叫我", "别叫我", "把我", "remember i ", "call me "):
-        text = lead + hostile(unit, 8000)
+        text = lead + hostile(unit, sized(8000))
         assert len(understand(text, NAMES).rest) <= len(text)
