@@ -104,7 +104,8 @@ class HourRules:
 
 def time_parts(text: str) -> TimeParts:
     """What a text says of a time."""
-    return parts_folded(fold(text[:TIME_CHARS])[:TIME_CHARS])
+    folded = fold(text[:TIME_CHARS])[:TIME_CHARS]
+    return parts_folded(squeezed(folded, tuple(range(len(folded))))[0])
 
 
 def parts_folded(folded: str) -> TimeParts:
