@@ -1,8 +1,12 @@
 """PostgreSQL: what only a server can do wrong, and that both engines have the same tables and find the same."""
 
 import asyncio
+import os
+import secrets
 import shutil
+import socket
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -18,12 +22,14 @@ from bot.core.memories import Memory
 from bot.core.people import Audience
 from bot.store.deadlines import DeadlineBounds
 from bot.store.files import DataFiles
+from bot.store.postgres import backups
 from bot.store.postgres.backups import at_name, check, dump, holds_kept, restore
 from bot.store.postgres.connection import NUMBERED, PostgresTx
 from bot.store.postgres.opening import MIGRATIONS, bring_forward
 from bot.store.schema import SCHEMA_VERSION
 from bot.store.sqlite.connection import open_existing
 from bot.store.store import DATABASE, Store, open_store
+from bot.text.terms import TERMS_VERSION
 from tests import servers, storing
 from tests.blank import lay, open_laid
 from tests.storing import DAY, NOW
@@ -170,6 +176,86 @@ def test_a_database_of_another_program_or_of_a_newer_nuan_is_left_alone(url: str
         with pytest.raises(StoreError, match="another program"):
             bring_forward(tx)
         tx.execute("ALTER TABLE other RENAME TO schema_version")
+
+
+OLDER = 51
+
+
+@pytest.fixture
+def older() -> Iterator[str]:
+    """The address of a database as an earlier nuan left it."""
+    name = f"older_{secrets.token_hex(6)}"
+    servers.run(servers.server(), f"CREATE DATABASE {name}")
+    address = servers.url_of(servers.server(), name)
+    with closing(PostgresTx(address)) as tx:
+        for number, statements in MIGRATIONS.items():
+            for statement in statements if number <= OLDER else ():
+                tx.execute(statement)
+        tx.run("UPDATE schema_version SET number = ?", OLDER)
+        tx.set_meta("terms", str(TERMS_VERSION))
+    yield address
+    servers.run(servers.server(), f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def dumps_in(folder: Path) -> list[Path]:
+    """What pg_dump made."""
+    return list(folder.glob("*.dump"))
+
+
+def completed(url: str, line: str) -> list[str]:
+    """What a shell offers for that line, by a process of its own."""
+    words = line.split(" ")
+    env = {"_NUAN_COMPLETE": "complete_bash", "COMP_WORDS": "\n".join(words), "COMP_CWORD": str(len(words) - 1)}
+    ran = subprocess.run(
+        [sys.executable, "-m", "bot"],
+        env=os.environ | env | {"NUAN_STORE__URL": url},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
+    return ran.stdout.split()
+
+
+async def test_a_shell_completes_from_the_server_and_waits_for_none_that_does_not_answer(
+    tmp_path: Path, url: str
+) -> None:
+    async with await open_store(tmp_path / "data", url=url) as store:
+        person, _, _ = await storing.ids(store)
+    assert await asyncio.to_thread(completed, url, "nuan export ") == [str(person)]
+    with closing(socket.create_server(("127.0.0.1", 0))) as silent:
+        waits = f"postgresql://nuan@127.0.0.1:{silent.getsockname()[1]}/nuan"
+        assert await asyncio.to_thread(completed, waits, "nuan export ") == []
+    assert await asyncio.to_thread(completed, "postgresql://nuan@127.0.0.1:1/nuan", "nuan export ") == []
+
+
+async def test_before_its_tables_change_the_database_is_copied(tmp_path: Path, older: str) -> None:
+    if not shutil.which("pg_dump"):
+        pytest.skip("pg_dump is not there: install postgresql-client")
+    async with await open_store(tmp_path, url=older) as store:
+        await storing.keep(store, "我爱喝茶")
+    (copy,) = dumps_in(tmp_path)
+    assert copy.name == f"nuan.before-{OLDER + 1}.dump"
+    check(copy)
+    async with await open_store(tmp_path, url=older):
+        assert dumps_in(tmp_path) == [copy]
+
+
+async def test_without_pg_dump_the_tables_change_only_when_the_operator_says_so(
+    tmp_path: Path, older: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(backups, "PROGRAMS", tmp_path)
+    with pytest.raises(StoreError, match=r"postgresql-client.*store\.copy_before_update = false") as refused:
+        await open_store(tmp_path / "data", url=older)
+    assert "\n" not in str(refused.value)
+    with closing(PostgresTx(older)) as tx:
+        assert tx.number("SELECT number FROM schema_version") == OLDER
+    async with await open_store(tmp_path / "data", url=older, copied=False):
+        pass
+    with closing(PostgresTx(older)) as tx:
+        assert tx.number("SELECT number FROM schema_version") == SCHEMA_VERSION
 
 
 async def named(store: Store, number: int) -> Memory:

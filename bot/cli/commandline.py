@@ -1,6 +1,8 @@
 """How command lines are declared: shared options, shell completion, examples in help, wrong words told in one line."""
 
+import os
 import re
+import signal
 import sys
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
@@ -31,6 +33,9 @@ EXAMPLES_HEAD = "Examples:"
 
 BEGIN, TALK, LOOK, KEEP = PANELS = "Begin", "Talk", "Look", "Keep"
 """The parts of the list of commands, in their order."""
+
+COMPLETION_SECONDS = 1.5
+"""How long somebody who pressed Tab waits for a server."""
 
 WORDS = {
     "int_parsing": "must be a whole number",
@@ -78,19 +83,28 @@ def _from_store(
     ctx: typer.Context, incomplete: str, ask: Callable[["Store"], Awaitable[list[tuple[int, str, str]]]]
 ) -> list[Suggestion]:
     """Each by its name while only one has it, else by number, as all are for who begins with a digit; nothing where
-    there is no database that can be read."""
+    there is no database that can be read, or none that answers at once."""
     import asyncio
 
+    from bot.cli.lookup import store_url
     from bot.store.store import open_store
 
+    url = store_url(ctx.params.get("config"), os.environ)
+
     async def work() -> list[tuple[int, str, str]]:
-        async with await open_store(_data_folder(ctx), read_only=True) as store:
+        async with await open_store(_data_folder(ctx), read_only=True, url=url) as store:
             return await ask(store)
 
+    if url:
+        # Whoever waits for a server, in whatever thread, ends with the process: the shell waits for it.
+        signal.signal(signal.SIGALRM, lambda *_: os._exit(ExitCode.DONE))
+        signal.setitimer(signal.ITIMER_REAL, COMPLETION_SECONDS)
     try:
         every = asyncio.run(work())
     except (NuanError, OSError):
         return []
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
     often = Counter(name for _, name, _ in every)
 
     def named(name: str) -> bool:

@@ -209,6 +209,7 @@ async def _open_when_free(place: Installation, stopped: asyncio.Event, *, stands
                 url=place.url,
                 writers=rules.writers,
                 lease_seconds=rules.lease_seconds,
+                copied=rules.copy_before_update,
             )
         except DatabaseHeldError as error:
             if not stands_by:
@@ -318,7 +319,11 @@ async def chat(source: ConfigSource, place: Installation, group: str, name: str,
     settings = place.settings
     words, clock, reloader = make_words(place), SystemClock(), Reloader(source, place)
     async with await open_store(
-        place.data, frozenset(settings.bot.owners), settings.allow_list, url=place.url
+        place.data,
+        frozenset(settings.bot.owners),
+        settings.allow_list,
+        url=place.url,
+        copied=settings.store.copy_before_update,
     ) as store:
         # The folder is ours from here on: before that, its log may belong to another nuan.
         script = settings.bot.language if "language" in settings.bot.model_fields_set else system_language(os.environ)

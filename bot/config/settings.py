@@ -99,6 +99,10 @@ class StoreRules(SettingsTable):
     lease_seconds: float = Field(default=15.0, ge=3, le=300)
     """Of several nuan on that server's database one answers; so long after it died another takes over, in seconds."""
 
+    copy_before_update: bool = True
+    """Whether a database of a server is copied into the data folder by pg_dump before a newer nuan changes its tables; off
+    where there is no pg_dump and you copy it yourself. The file is copied always."""
+
 
 class MediaRules(SettingsTable):
     """Pictures, voice messages and files that people send along; only what is being answered is looked at."""

@@ -134,18 +134,22 @@ async def open_store(
     url: str = "",
     writers: int = WRITERS,
     lease_seconds: float = LEASE_SECONDS,
+    copied: bool = True,
 ) -> Store:
     """Open the data folder. FolderLockedError when another nuan answers from it; StoreError when it cannot be used.
 
     `owners` are the accounts with the owner's rights, `allow` the ids that need no approval, each "platform:id". With
     an `url` its rows lie in that database of a PostgreSQL server, to which `writers` connections write at once; another
-    nuan may take it over `lease_seconds` after this one died (DatabaseHeldError while it lives).
+    nuan may take it over `lease_seconds` after this one died (DatabaseHeldError while it lives). It is `copied` before
+    its schema changes.
     """
     lock = None if read_only else await asyncio.to_thread(lock_folder, folder)
     try:
         if lock is not None:
             await asyncio.to_thread(remove_rollback_files, folder)
         if url:
+            if lock is not None and copied:
+                await asyncio.to_thread(postgres_part("backups").copy_before_update, url, folder)
             opening = postgres_part("opening")
             database: Database = await opening.open_database(
                 url, read_only=read_only, writers=writers, lease_seconds=lease_seconds

@@ -11,13 +11,25 @@ from pathlib import Path
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from bot.core.errors import StoreError
+from bot.core.errors import FolderLockedError, StoreError
 from bot.core.files import create_file, give_name, sync_to_disk
-from bot.store.backups import PresentState, cleanse
+from bot.store.backups import DUMP, PresentState, cleanse
 from bot.store.files import DataFiles, carry_kept
 from bot.store.postgres.connection import PostgresTx, first_line
 from bot.store.postgres.kept import KeptOnServer
-from bot.store.postgres.opening import KEPT, PostgresDatabase, WritingTx, explained, open_database
+from bot.store.postgres.opening import (
+    KEPT,
+    PostgresDatabase,
+    WritingTx,
+    explained,
+    open_database,
+    read_existing,
+    version_of,
+)
+from bot.store.schema import SCHEMA_VERSION
+
+PROGRAMS = Path("/usr/lib/postgresql")
+"""Where Debian has the programs of each version."""
 
 RESTORED, BEFORE = "_restored", "_before_"
 """What a database is called until it has the place of the present one, and what that is called from then on."""
@@ -56,6 +68,29 @@ def dump(url: str, path: Path) -> None:
     finally:
         with contextlib.suppress(OSError):
             new.unlink(missing_ok=True)
+
+
+def copy_before_update(url: str, folder: Path) -> None:
+    """Where the database is of an earlier schema, copy it into the data folder, in the place of such a copy; StoreError,
+    saying how to go on, when that cannot be done, DatabaseHeldError while another nuan answers from it.
+    """
+    version = read_existing(url, version_of)
+    if not 0 < version < SCHEMA_VERSION:
+        return
+    path = folder / f"nuan.before-{version + 1}{DUMP}"
+    new = path.with_name(f"{path.stem}.again{DUMP}")
+    try:
+        with explained(), contextlib.closing(WritingTx(url)):
+            new.unlink(missing_ok=True)
+            dump(url, new)
+            new.replace(path)
+    except FolderLockedError:
+        raise
+    except StoreError as error:
+        raise StoreError(
+            f"the tables of the database change from schema {version} to {SCHEMA_VERSION}, and no copy can be made before "
+            f"({error}); or copy it yourself and set store.copy_before_update = false"
+        ) from error
 
 
 def check(path: Path) -> None:
@@ -141,7 +176,7 @@ def _run(program: str, url: str, *words: str) -> str:
 
 def _places(program: str) -> Iterator[str]:
     """Where a program may be, the newest version first: it must not be older than the server."""
-    folders = Path("/usr/lib/postgresql").glob(f"*/bin/{program}")
+    folders = PROGRAMS.glob(f"*/bin/{program}")
     yield from (str(path) for path in sorted(folders, key=lambda path: int(path.parts[-3]), reverse=True))
     if (found := shutil.which(program)) is not None:
         yield found
