@@ -67,15 +67,21 @@ async def test_every_model_is_told_with_what_is_known_of_it_and_its_prices(tmp_p
 async def test_models_that_cannot_see_or_hear_and_prices_that_nobody_knows_are_told() -> None:
     """Told of a server elsewhere, which the test does not ask."""
     model = {"base_url": URLS["unknown"], "name": "m", "api_key": "k"}
-    blind = [{"models": ["blind*"], "vision": False, "transcription": False}]
+    blind = [{"models": ["blind*"], "vision": False, "transcription": False, "speech": False}]
     settings = Settings.model_validate(
-        {"model": model, "capabilities": blind, "media": {"images": "blind-1", "voice": "blind-2"}}
+        {
+            "model": model,
+            "capabilities": blind,
+            "media": {"images": "blind-1", "voice": "blind-2"},
+            "voice": {"model": "blind-3"},
+        }
     )
     assert told(settings) == [
         "✓ model: known as plain, cache none from 0 tokens, no marks",
         "! model: what it costs is not known, so money is not counted: set model.price_input and model.price_output",
         "✗ media.images: plain is not known to have such models; leave it empty",
         "✗ media.voice: plain is not known to have such models; leave it empty",
+        "✗ voice.model: plain is not known to have such models; leave it empty",
     ]
     free = {**model, "price_input": 0, "price_output": 0}
     assert told(Settings.model_validate({"model": free, "media": {"images": "m", "voice": "m"}}))[1:] == [

@@ -15,7 +15,7 @@ from bot.core.models import Capabilities, Message
 from bot.core.parts import PartKind
 from bot.core.people import ErasedPerson
 from bot.core.ports import SettingChanges
-from bot.model.pool import Endpoint, ModelPool
+from bot.model.pool import Endpoint, ModelPool, SpeechEndpoint
 from bot.money import rate_of
 from bot.pipeline.concurrency import WorkQueue
 from bot.pipeline.endpoints import make_embedding
@@ -27,7 +27,7 @@ from bot.text.catalogue import Catalogue, catalogue
 from tests.blank import lay, unsynced
 from tests.configured import configured
 from tests.fakes.clock import SimClock, let_others_run
-from tests.fakes.model import ScriptedModel
+from tests.fakes.model import ScriptedModel, ScriptedSpeaker
 from tests.peek import Peek
 from tests.servers import URLS, read
 
@@ -183,6 +183,7 @@ class World(Seen):
         self._typed: dict[tuple[str, str, str, object], int] = {}
         self.fallbacks: tuple[ScriptedModel, ...] = ()
         self.small: ScriptedModel | None = None
+        self.speaker: ScriptedSpeaker | None = None
         self.scrub: Callable[[ErasedPerson], int] | None = None
         self.said: dict[str, str | None] = {}
         self.plugins = Plugins()
@@ -234,7 +235,8 @@ class World(Seen):
         fallbacks = tuple(Endpoint(model, rate_of(settings.fallback, can)) for model in self.fallbacks)
         small = Endpoint(self.small, rate_of(settings.small, can)) if self.small is not None else None
         first = Endpoint(self.model, rate_of(settings.model, can))
-        return ModelPool(first, fallbacks, small, tries, make_embedding(by_words(settings)))
+        speech = SpeechEndpoint(self.speaker, settings.voice.price or 0.0) if self.speaker is not None else None
+        return ModelPool(first, fallbacks, small, tries, make_embedding(by_words(settings)), speech)
 
     async def close(self) -> None:
         """Stop as an operator does: nothing is closed, everything is parked."""

@@ -19,7 +19,7 @@ from telegram.error import BadRequest
 
 from bot.core.errors import SendError
 from bot.core.events import Button, Outgoing
-from bot.core.parts import Image, Media, Part, PartKind, Reaction, Sticker, Voice
+from bot.core.parts import Image, Media, Part, PartKind, Reaction, Speech, Sticker, Voice
 from bot.text.markdown import entities
 from bot.text.split import split, utf16_units
 
@@ -78,6 +78,8 @@ async def send_part(bot: Bot, chat: int, thread: int | None, part: Part, outgoin
                 if not _is_no_photo(error):
                     raise
                 message = await _send_media(bot, chat, thread, part, outgoing)
+        case Speech():
+            raise SendError("never", "it is not spoken yet")
         case _:
             message = await _send_media(bot, chat, thread, part, outgoing)
     return (str(message.message_id),)

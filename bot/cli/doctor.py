@@ -342,6 +342,7 @@ async def _model(settings: Settings, path: str, model: ModelSettings) -> tuple[C
     wanted = {f"{path}.name": model.name}
     if path == "model":
         wanted |= {"media.images": settings.media.images, "media.voice": settings.media.voice}
+        wanted |= {"voice.model": "" if settings.voice.base_url else settings.voice.model}
     listed = "" if known else "; it lists no models, so whether it can answer is not known: does base_url end in /v1?"
     found = [passed(path, f"{where} can be reached{listed}"), *abilities(settings, path, endpoint, model)]
     return (*found, *_unlisted(wanted, known))
@@ -370,12 +371,13 @@ def abilities(settings: Settings, path: str, endpoint: Endpoint, model: ModelSet
     else:
         yield warned(path, f"{COST_UNKNOWN}: set {path}.price_input and {path}.price_output")
     if path == "model":
-        images, voice = settings.media.images, settings.media.voice
+        images, voice, speaker = settings.media.images, settings.media.voice, settings.voice
         able = {
             "media.images": capabilities_of(settings, model, images).vision,
             "media.voice": capabilities_of(settings, model, voice).transcription,
+            "voice.model": bool(speaker.base_url) or capabilities_of(settings, model, speaker.model).speech,
         }
-        for key, name in (("media.images", images), ("media.voice", voice)):
+        for key, name in (("media.images", images), ("media.voice", voice), ("voice.model", speaker.model)):
             if name and not able[key]:
                 yield failed(key, f"{can.provider} is not known to have such models; leave it empty")
 

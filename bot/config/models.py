@@ -103,6 +103,8 @@ class CapabilityRule(SettingsTable):
     """Whether the server has models that see pictures."""
     transcription: bool | None = None
     """Whether the server transcribes recordings."""
+    speech: bool | None = None
+    """Whether the server has models that speak."""
 
 
 def read_rules(text: str) -> tuple[CapabilityRule, ...]:
@@ -177,6 +179,34 @@ class SecondFallback(ModelSettings):
 
 class SmallModel(ModelSettings):
     """The cheaper model that answers when a budget runs low (budget.small_at); as [fallback]."""
+
+
+class VoiceServer(SettingsTable):
+    """Who speaks short answers, to people who spoke themselves or ask to hear them, where a platform takes voice messages.
+
+    `.ai calls` shows what it costs; in the ledger a character counts as a token.
+    """
+
+    model: ModelName = ""
+    """Name of a model that speaks, by /audio/speech of an OpenAI-compatible server; empty speaks nothing."""
+    voice: Annotated[str, Field(min_length=1, max_length=128)] = "alloy"
+    """Name of the voice, as the server knows it."""
+    base_url: ServerUrl = ""
+    """Address of the server's API; empty is that of [model], with its key and proxy."""
+    api_key: SecretStr | None = None
+    """Key of the server; better kept in .env, in a variable like NUAN_VOICE__API_KEY."""
+    proxy: ProxyUrl = ""
+    """Proxy, http://, https:// or socks5:// with host and port; empty for none."""
+    format: Literal["opus", "mp3"] = "opus"
+    """What the server makes: opus (OGG, which Telegram shows as a voice message) or mp3."""
+    price: Money = None
+    """Price of a million characters, in budget.currency."""
+    max_chars: int = Field(default=300, ge=1, le=1_000)
+    """Longest answer that is spoken, in characters, 1 to 1000; a longer one is written."""
+    day_characters: Tokens = 20_000
+    """Characters that are spoken in a local day, to everybody together; none means no limit."""
+    deadline_seconds: float = Field(default=15.0, gt=0, le=120)
+    """How long an answer waits for its recording, in seconds; then it goes out as text."""
 
 
 class Budget(SettingsTable):

@@ -35,6 +35,7 @@ from bot.config.models import (
     ModelUse,
     SecondFallback,
     SmallModel,
+    VoiceServer,
 )
 from bot.config.speaking import HeartbeatRules, RemindRules, SpeakRules, TalkLimits
 from bot.core.people import Script
@@ -303,6 +304,7 @@ class Settings(BaseSettings):
     prompt: PromptRules = PromptRules()
     input: InputRules = InputRules()
     media: MediaRules = MediaRules()
+    voice: VoiceServer = VoiceServer()
     memory: MemoryRules = MemoryRules()
     sections: SectionRules = SectionRules()
     notes: NoteRules = NoteRules()

@@ -248,6 +248,7 @@ class Capabilities:
     embeddings: bool = True
     vision: bool = True
     transcription: bool = True
+    speech: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,12 @@
-"""What a reply is made of besides text: a reaction, a sticker, an image, a file, a voice message; each is one message of
-the outbox. It sends nothing."""
+"""What a reply is made of besides text: a reaction, a sticker, an image, a file, a voice message, or a text that becomes
+one; each is one message of the outbox. It sends nothing."""
 
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import ClassVar, Literal
 
-PartKind = Literal["reaction", "sticker", "image", "file", "voice"]
+PartKind = Literal["reaction", "sticker", "image", "file", "voice", "speech"]
 
 SHOWN_FIRST: tuple[str, ...] = ("", "image", "file")
 """What a message that begins as … may become by an edit, where a platform begins them so: text, "", or one of these."""
@@ -67,12 +67,21 @@ class Voice:
     caption: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """The text of its message, which is spoken before it is sent: then it is a voice message. `person_id` is who is
+    answered."""
+
+    kind: ClassVar[PartKind] = "speech"
+    person_id: int
+
+
 Media = Image | File | Voice
 """Parts that have bytes."""
 
-Part = Reaction | Sticker | Image | File | Voice
+Part = Reaction | Sticker | Image | File | Voice | Speech
 
-_KINDS: Mapping[str, type[Part]] = {kind.kind: kind for kind in (Reaction, Sticker, Image, File, Voice)}
+_KINDS: Mapping[str, type[Part]] = {kind.kind: kind for kind in (Reaction, Sticker, Image, File, Voice, Speech)}
 
 
 def size_of(part: Part) -> int:

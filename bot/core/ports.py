@@ -129,6 +129,20 @@ class PerceptionModel(Protocol):
         ...
 
 
+class Speaker(Protocol):
+    """Whoever speaks texts."""
+
+    name: str
+
+    async def speak(self, text: str, deadline_s: float) -> bytes:
+        """The recording, or ModelError; cancelling it aborts the call."""
+        ...
+
+    async def close(self) -> None:
+        """Free what it holds."""
+        ...
+
+
 class Embedder(Protocol):
     """Whoever makes vectors. Those of one `name` can be compared; `calls` says that a server is asked, and paid; `means`
     that texts of one meaning are alike, whatever their words. Below `least_cosine` two texts have nothing in common,
@@ -350,7 +364,7 @@ def log_numbers() -> Mapping[str, int]:
     return _ABOUT.get()
 
 
-def model_fields(operation: Literal["chat", "embeddings"], model: str, provider: str = "") -> dict[str, str]:
+def model_fields(operation: Literal["chat", "embeddings", "speech"], model: str, provider: str = "") -> dict[str, str]:
     """Who was asked for what, named after the OpenTelemetry conventions for generative AI."""
     named = {"gen_ai.operation.name": operation, "gen_ai.provider.name": provider, "gen_ai.request.model": model}
     return {name: value for name, value in named.items() if value}

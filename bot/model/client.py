@@ -1,16 +1,17 @@
-"""Chat and embedding models behind an OpenAI-compatible server; never retries, logs or counts money."""
+"""Models behind an OpenAI-compatible server, for chats, vectors and speech; never retries, logs or counts money."""
 
 import asyncio
 import json
 import math
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from bot.core.errors import ModelError
 from bot.core.models import Completion, Embeddings, ModelRequest
 from bot.lazy_packages import load_parts_when_asked, loading_without
 from bot.model.completion import CompletionBuilder, describe_error, fault_of, label
 from bot.model.dialect import PLAIN_DIALECT, Dialect
+from bot.text.files import sound_ending
 
 if TYPE_CHECKING:
     from bot.model.transport import Transport
@@ -166,6 +167,27 @@ class OpenAIEmbedder(ServerClient):
     async def _embed(self, texts: Sequence[str]) -> Embeddings:
         raw = await (await self.prepare()).embed(texts, self._dimensions)
         return await asyncio.to_thread(read_embeddings, raw, len(texts), self._dimensions)
+
+
+class OpenAISpeaker(ServerClient):
+    """A model that speaks with that voice, behind such a server."""
+
+    def __init__(
+        self, base_url: str, api_key: str, model: str, voice: str, kind: Literal["opus", "mp3"], proxy: str = ""
+    ) -> None:
+        super().__init__(base_url, api_key, model, proxy=proxy)
+        self._voice = voice
+        self._kind = kind
+
+    async def speak(self, text: str, deadline_s: float) -> bytes:
+        """The recording within `deadline_s` seconds, or ModelError, whatever the server answers."""
+        sound = await within_deadline(deadline_s, self._speak(text), "no recording")
+        if not sound_ending(sound):
+            raise ModelError("invalid", "the server answered no recording: is voice.model one of its models?")
+        return sound
+
+    async def _speak(self, text: str) -> bytes:
+        return await (await self.prepare()).speak(text, self._voice, self._kind)
 
 
 def read_embeddings(raw: bytes, count: int, dimensions: int | None) -> Embeddings:

@@ -11,7 +11,7 @@ from typing import Any
 from bot.core.clock import HOUR_MS
 from bot.core.errors import ModelError, ModelFault
 from bot.core.models import PriceAt
-from bot.core.ports import Embedder, Model
+from bot.core.ports import Embedder, Model, Speaker
 
 FAILURES = 3
 """Failures in a row after which a model rests."""
@@ -123,6 +123,14 @@ class EmbeddingEndpoint:
     rate: PriceAt
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class SpeechEndpoint:
+    """Who speaks, and what a million characters cost."""
+
+    speaker: Speaker
+    price: float
+
+
 @dataclass(frozen=True, slots=True)
 class EndpointFailure:
     """How one model failed within one call: the last error and when, ms, how often, and whether it was asked at all."""
@@ -151,9 +159,11 @@ class ModelPool:
         small: Endpoint | None = None,
         tries: int = 3,
         embedding: EmbeddingEndpoint | None = None,
+        speech: SpeechEndpoint | None = None,
     ) -> None:
         self.first = first
         self.embedding = embedding
+        self.speech = speech
         self._fallbacks = fallbacks
         self._small = small
         self._tries = tries
@@ -258,6 +268,8 @@ class ModelPool:
             await endpoint.model.close()
         if self.embedding is not None:
             await self.embedding.embedder.close()
+        if self.speech is not None:
+            await self.speech.speaker.close()
 
     def _order(self, small: bool) -> tuple[Endpoint, ...]:
         if small and self._small is not None:

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, Literal
 
 import anyio._backends._asyncio  # noqa: F401 - openai would load it in its first request
 import httpx2
@@ -237,6 +237,15 @@ class Transport:
             if not isinstance(text, str):
                 raise ModelError("invalid", "the server answered no transcription: is media.voice one of its models?")
             return clean(text).strip()
+
+    async def speak(self, text: str, voice: str, kind: Literal["opus", "mp3"]) -> bytes:
+        """A recording of that text, unread; raises as `ask`."""
+        with self._translated():
+            audio = await asyncio.to_thread(lambda: self._client.audio.speech)
+            spoken = await audio.create(
+                model=self._name, voice=voice, input=text, response_format=kind, extra_headers=self._headers
+            )
+            return spoken.content
 
     async def embed(self, texts: Sequence[str], dimensions: int | None) -> bytes:
         """The server's answer to a request for the vectors of these texts, unread; raises as `ask`."""

@@ -11,11 +11,11 @@ from bot.config.settings import Settings
 from bot.core.clock import SystemClock
 from bot.core.files import resource_dir
 from bot.core.models import Capabilities, Price, PriceAt
-from bot.model.client import OpenAIEmbedder, OpenAIModel
+from bot.model.client import OpenAIEmbedder, OpenAIModel, OpenAISpeaker
 from bot.model.dialect import Dialect, known_capabilities
 from bot.model.local import LocalEmbedder, encoder_installed
 from bot.model.offline import OfflineModel
-from bot.model.pool import EmbeddingEndpoint, Endpoint, ModelPool
+from bot.model.pool import EmbeddingEndpoint, Endpoint, ModelPool, SpeechEndpoint
 from bot.money import UNKNOWN_CAPABILITIES, public_rate, rate_of
 from bot.recall.vectors import HashEmbedder
 from bot.session import best_idle_seconds, best_log_tokens
@@ -58,12 +58,12 @@ def make_pool(settings: Settings, find: Callable[[str], Path]) -> ModelPool:
     """The configured servers, or the built-in offline model, whose texts `find` finds."""
     if not settings.model.base_url:
         offline = OfflineModel(catalogue(find, "offline"))
-        return ModelPool(Endpoint(offline, _no_cost), embedding=make_embedding(settings))
+        return ModelPool(Endpoint(offline, _no_cost), embedding=make_embedding(settings), speech=make_speech(settings))
     others = (settings.fallback, settings.second_fallback)
     small = endpoint_of(settings, settings.small) if settings.small.name else None
     fallbacks = tuple(endpoint_of(settings, other) for other in others if other.name)
     first, embedding = endpoint_of(settings, settings.model), make_embedding(settings)
-    return ModelPool(first, fallbacks, small, settings.model.tries, embedding)
+    return ModelPool(first, fallbacks, small, settings.model.tries, embedding, make_speech(settings))
 
 
 def pool_key(settings: Settings) -> tuple[object, ...]:
@@ -86,6 +86,7 @@ def pool_key(settings: Settings) -> tuple[object, ...]:
         settings.media.images,
         settings.memory.mode,
         settings.memory.embedding,
+        settings.voice.model_copy(update=dict.fromkeys(("max_chars", "day_characters", "deadline_seconds"))),
         settings.budget.currency,
         settings.budget.usd_rate,
     )
@@ -128,7 +129,7 @@ def price_problems(settings: Settings) -> tuple[str, ...]:
         if model.name
         for problem in _unpriced(settings, path, model, limited)
     )
-    return (*unpriced, *embedding_problems(settings))
+    return (*unpriced, *embedding_problems(settings), *voice_problems(settings))
 
 
 def _unpriced(settings: Settings, path: str, model: ModelSettings, limited: str) -> Iterator[str]:
@@ -178,6 +179,31 @@ def make_embedding(settings: Settings) -> EmbeddingEndpoint | None:
     key = own.api_key.get_secret_value() if own.api_key is not None else ""
     embedder = OpenAIEmbedder(own.base_url, key, server.model, server.dimensions, own.proxy)
     return EmbeddingEndpoint(embedder, embedding_rate(settings) or _no_cost)
+
+
+def make_speech(settings: Settings) -> SpeechEndpoint | None:
+    """The configured speaker, None where nothing is spoken."""
+    voice = settings.voice
+    own = voice if voice.base_url else settings.model
+    if not voice.model or not own.base_url:
+        return None
+    key = own.api_key.get_secret_value() if own.api_key is not None else ""
+    speaker = OpenAISpeaker(own.base_url, key, voice.model, voice.voice, voice.format, own.proxy)
+    return SpeechEndpoint(speaker, voice.price or 0.0)
+
+
+def voice_problems(settings: Settings) -> tuple[str, ...]:
+    """Who speaks needs a server, and with a limit in money a price, unless the server is on this machine."""
+    voice = settings.voice
+    url = voice.base_url or settings.model.base_url
+    if not voice.model:
+        return ()
+    if not url:
+        return ("voice.model: needs voice.base_url or model.base_url",)
+    limited = _limit_in_money(settings)
+    if not limited or voice.price is not None or is_loopback(url):
+        return ()
+    return (f"budget.{limited}: needs voice.price, what a million characters cost",)
 
 
 def embedding_provider(settings: Settings) -> Provider:

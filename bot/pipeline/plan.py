@@ -12,6 +12,7 @@ from bot.core.people import Audience, Chat, Person
 from bot.core.sessions import BootstrapMode, CallCause, CloseReason, Epoch, LogEntry, Occasion, Session, ToldItem, Turn
 from bot.core.speaking import HEARTBEAT, JOIN, UNASKED
 from bot.language.small_talk import asks_something, is_casual
+from bot.model.offline import OFFLINE
 from bot.model.pool import Endpoint
 from bot.money import BudgetStep, cheaper, later_step, step_of
 from bot.pipeline.calls import reservation
@@ -282,10 +283,14 @@ class Planner:
         return replace(begun, events=tuple(lines.values()), earlier=earlier, opened=opened, unanswered=unanswered)
 
     def _cues(self, occasion: Occasion, choice: BootstrapChoice) -> str:
-        """A line for each thing that the messages may ask of memory, for a model that has the tools for it."""
+        """A line for each thing that the messages may ask of memory, for a model that has the tools for it, and one before what
+        is spoken."""
         words = self._current.words.opening(self._current.words.script(occasion.person))
         cues = (cue.partition(" ") for cue in occasion.cues) if choice.mode == "full" else ()
-        return "".join("\n" + words(f"cue_{verb}", id=numbers) for verb, _, numbers in cues)
+        told = [words(f"cue_{verb}", id=numbers) for verb, _, numbers in cues]
+        if occasion.spoken_chars and self._current.pool.first.model.dialect != OFFLINE:
+            told.append(words("cue_spoken", n=occasion.spoken_chars))
+        return "".join(f"\n{line}" for line in told)
 
     async def _hint(self, occasion: Occasion, choice: BootstrapChoice) -> str:
         """A line after the messages when it has been small talk alone for long."""

@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 
 from bot.core.events import Draft
 from bot.core.models import Completion, Message
-from bot.core.parts import Media, read_part
+from bot.core.parts import Media, Speech, read_part
 from bot.core.people import Chat, Person
 from bot.core.sessions import Turn
 from bot.core.speaking import UNASKED
+from bot.language.media import spoken_form
 from bot.pipeline.configuration import Current
 from bot.pipeline.send import LinkCheck, OutboxSender
 from bot.speaking.initiative import is_silent_answer, is_skip_word
@@ -41,8 +42,13 @@ class ReplyBuilder:
         self._sender = sender
         self._current = current
 
-    def said(self, completion: Completion, turn: Turn, chat: Chat, person: Person, naming: LinkCheck) -> BuiltReply:
-        """What to say: nothing where silence is chosen, but in a DM nobody waits for an answer in vain."""
+    def said(
+        self, completion: Completion, turn: Turn, chat: Chat, person: Person, naming: LinkCheck, spoken_chars: int = 0
+    ) -> BuiltReply:
+        """What to say: nothing where silence is chosen, but in a DM nobody waits for an answer in vain.
+
+        Up to `spoken_chars` it is spoken, where it can be.
+        """
         checked = naming.checked(completion.text)
         # What is too long is cut in the log, too: it holds what people saw.
         told = shorten(checked.text.strip(), self._current.settings.speak.reply_chars)
@@ -57,7 +63,10 @@ class ReplyBuilder:
         elif chat.kind == "dm" and not made and (is_skip_word(text) or (completion.text.strip() and not text)):
             text = self._current.words.tell(person, "listening")
             parts, message = (PacedMessage(text),), Message("assistant", text)
-        drafts = [*self._drafts(parts, turn, chat)]
+        if text and len(text) <= spoken_chars and spoken_form(text):
+            drafts = [*self._drafts((), turn, chat), Draft(text, "reply", part=Speech(person.id))]
+        else:
+            drafts = [*self._drafts(parts, turn, chat)]
         for draft in made:
             drafts += self._sender.drafts(chat, draft)
         line = "\n".join(said for said in (text, *(draft.text for draft in made)) if said)

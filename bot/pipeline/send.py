@@ -10,11 +10,12 @@ from bot.core.clock import HOUR_MS
 from bot.core.errors import SendError, StoreError
 from bot.core.events import Draft, NextPart, Outgoing
 from bot.core.models import Message
-from bot.core.parts import SHOWN_FIRST, file_of, size_of
+from bot.core.parts import SHOWN_FIRST, Speech, file_of, size_of
 from bot.core.people import Chat
 from bot.core.ports import Adapter, Alarm, Clock, Drafts, Edits, Log, Splits, Typing, implements, takes_part
 from bot.core.sessions import Turn
 from bot.pipeline.configuration import Current
+from bot.pipeline.speech import Recording, SpeechMaker
 from bot.store.store import Store
 from bot.text.clean import shown
 from bot.text.links import Checked, addresses, checked_links, finished, unmasked
@@ -199,6 +200,7 @@ class OutboxSender:
         self._wake = wake
         self._look = look
         self._log = log
+        self._speech = SpeechMaker(store, clock, current, log)
         self._handed: dict[int, Outgoing] = {}
         self._adapters: dict[str, Adapter] = {}
         self._waits: dict[int, int] = {}
@@ -317,6 +319,8 @@ class OutboxSender:
                 if implements(adapter, Edits):
                     await adapter.withdraw(outgoing)
                 return partial(self._sent, outgoing, ())
+            if isinstance(outgoing.part, Speech):
+                return partial(self._spoken, outgoing, await self._speech.record(outgoing, outgoing.part))
             kind = ""
             if (part := outgoing.part) is not None:
                 outgoing, kind = await self._filled(outgoing), part.kind
@@ -360,6 +364,13 @@ class OutboxSender:
         if not await self._store.outbox.shown(outgoing.chat_id, outgoing.outbox_id, shown, self._clock.now()):
             return await self._sent(outgoing, ())
         self._handed[outgoing.chat_id] = replace(outgoing, preview_id=shown, content=b"")
+        return True
+
+    async def _spoken(self, outgoing: Outgoing, made: Recording) -> bool:
+        """It is a voice message from now on, unless it was cancelled meanwhile."""
+        at = self._clock.now()
+        if not await self._store.outbox.spoken(outgoing.chat_id, outgoing.outbox_id, made.voice, made.settlement, at):
+            await self._drop(replace(outgoing, part=made.voice))
         return True
 
     async def _as_text(self, outgoing: Outgoing, error: SendError) -> bool:

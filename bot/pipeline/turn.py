@@ -23,6 +23,7 @@ from bot.pipeline.plan import Planner, TurnPlan
 from bot.pipeline.refusals import BudgetRefusal, is_machine_error
 from bot.pipeline.reply import ReplyBuilder
 from bot.pipeline.send import LinkCheck, OutboxSender, Preview
+from bot.pipeline.speech import SpeechChoice
 from bot.pipeline.timings import PhaseTimer, TurnTimings
 from bot.pipeline.tools.calls import (
     MOST_CALLS,
@@ -55,7 +56,7 @@ MOST_AT_ONCE = 16
 class RunningTurn:
     """A turn under way: its log as it is stored, and who is reserved to be called for it, if anybody.
 
-    The newest of what it answers is of `written_at`, ms.
+    The newest of what it answers is of `written_at`, ms. Up to `spoken_chars` its reply is spoken.
     """
 
     turn: Turn
@@ -66,6 +67,7 @@ class RunningTurn:
     reserved: tuple[Endpoint, ModelCall] | None
     written_at: int
     timer: PhaseTimer
+    spoken_chars: int = 0
 
 
 class TurnRunner:
@@ -95,6 +97,7 @@ class TurnRunner:
         self._tooling = ToolRunner(planner, tools, clock, current, log)
         self._stream_listener = StreamListener(store, clock, sender, current, log)
         self._reply_builder = ReplyBuilder(sender, current)
+        self._speech = SpeechChoice(store, planner, sender.adapter, clock, current)
 
     async def begin(self, occasion: Occasion, timer: PhaseTimer | None = None) -> bool:
         """Compose, commit, ask, answer, say. A limit that is reached is said in one line instead.
@@ -102,6 +105,10 @@ class TurnRunner:
         True: all of it is said and on its way, so that nothing more is to be done for these messages.
         """
         timer = timer or self._timings.begin(self._clock, ())
+        chat, person = occasion.chat, occasion.person
+        answering = tuple(event.id for event in occasion.answering)
+        spoken = await self._speech.longest(chat, person.id, answering, occasion.why)
+        occasion = replace(occasion, spoken_chars=spoken)
         try:
             plan, asked = await self._affordable(occasion, timer)
         except OverBudget as error:
@@ -114,9 +121,8 @@ class TurnRunner:
             if plan.asking.session_id is None:
                 self._log.info("session_opened", chat=turn.chat_id, session=turn.session_number, why=turn.why)
             written = max((event.at for event in occasion.answering), default=turn.asked_at)
-            chat, person = occasion.chat, occasion.person
             return await self._run(
-                RunningTurn(turn, chat, person, plan.logged(turn), plan.prompt.tools, reserved, written, timer)
+                RunningTurn(turn, chat, person, plan.logged(turn), plan.prompt.tools, reserved, written, timer, spoken)
             )
 
     async def _affordable(self, occasion: Occasion, timer: PhaseTimer) -> tuple[TurnPlan, AskedTurn]:
@@ -151,7 +157,8 @@ class TurnRunner:
             return
         tools = await self._store.sessions.tools(epoch.signature)
         timer = self._timings.begin(self._clock, ())
-        await self._run(RunningTurn(turn, chat, person, epoch, tools, None, turn.asked_at, timer))
+        spoken = await self._speech.longest(chat, person.id, turn.event_ids, turn.why)
+        await self._run(RunningTurn(turn, chat, person, epoch, tools, None, turn.asked_at, timer, spoken))
 
     async def _run(self, running: RunningTurn) -> bool:
         """Whether it was said, and is on its way."""
@@ -254,7 +261,7 @@ class TurnRunner:
             step, _ = await self._planner.step(turn.chat_id, turn.person_id, self._clock.now())
             first = await self._reserved(running, small=step != "full")
         reserve = partial(self._reserve, running)
-        listen = partial(self._stream_listener.listen, running.chat, turn)
+        listen = partial(self._stream_listener.listen, running.chat, turn, running.spoken_chars)
         by = running.written_at + self._current.settings.speak.late_seconds * 1000
         return await self._caller.ask(turn.chat_id, request, first, reserve, ledger, listen, by)
 
@@ -282,7 +289,7 @@ class TurnRunner:
         now, turn = self._clock.now(), running.turn
         asked = whole_prompt(running.epoch.prefix, running.tools, running.epoch, ())
         naming = LinkCheck(asked.messages, self._current.settings.speak.links)
-        said = self._reply_builder.said(completion, turn, running.chat, running.person, naming)
+        said = self._reply_builder.said(completion, turn, running.chat, running.person, naming, running.spoken_chars)
         if said.unnamed:
             self._log.warning("links_removed", **turn.numbers, count=said.unnamed)
         saying = TurnToSay(
@@ -426,16 +433,21 @@ class StreamListener:
         self._current = current
         self._log = log
 
-    async def listen(self, chat: Chat, turn: Turn, model: Model, request: ModelRequest) -> Completion:
-        """The completion of a call for that turn; raises as the model does."""
+    async def listen(
+        self, chat: Chat, turn: Turn, spoken_chars: int, model: Model, request: ModelRequest
+    ) -> Completion:
+        """The completion of a call for that turn; raises as the model does. What may be spoken is not shown."""
         speak = self._current.settings.speak
         preview = self._preview(chat, turn, LinkCheck(request.prompt.messages, speak.links))
         if preview is None or not implements(model, Streams):
             return await model.complete(request)
+
+        def so_far(source: Callable[[], str]) -> str:
+            text = shorten(source(), speak.reply_chars)
+            return text if len(text) > spoken_chars else ""
+
         try:
-            return await model.stream(
-                request, lambda source: preview.hear(lambda: shorten(source(), speak.reply_chars))
-            )
+            return await model.stream(request, lambda source: preview.hear(partial(so_far, source)))
         finally:
             await preview.end()
 

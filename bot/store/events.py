@@ -54,6 +54,9 @@ IS_DEAD = "state = 'dead' AND hidden <> 'old'"
 """What was given up, as long as its text is kept."""
 
 
+SPOKEN_NAMES = ("", "voice-message.ogg")
+"""What platforms call a recording that was made to be sent (Telegram, Discord)."""
+
 MOST_OWN_LINES, OWN_WORDS_MS = 4, 600_000
 """So many lines of a person, of the last ten minutes, say together what they ask for."""
 
@@ -351,6 +354,16 @@ class EventLog(Repository):
         """These messages are answered then, ms, unless they were done meanwhile."""
         for number in events:
             tx.run("UPDATE event SET due_at = ? WHERE id = ? AND state = 'queued'", until, number)
+
+    @reads
+    def is_voice(self, tx: Tx, event_ids: Sequence[int], person_id: int) -> bool:
+        """Whether that person spoke one of these messages; a recording that has a name is a song, or a file."""
+        sql = (
+            "SELECT 1 FROM attachment JOIN event ON event.id = event_id WHERE attachment.kind = 'voice' "
+            f"AND attachment.name IN ({placeholders(SPOKEN_NAMES)}) AND person_id = ? AND forwarded = 0 "
+            f"AND event_id IN ({placeholders(event_ids)})"
+        )
+        return tx.has(sql, *SPOKEN_NAMES, person_id, *event_ids)
 
     @reads
     def new_attachments(self, tx: Tx, event_ids: Sequence[int]) -> tuple[SentAttachment, ...]:

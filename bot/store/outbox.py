@@ -7,10 +7,10 @@ from typing import Any
 
 from bot.core.errors import StoreError
 from bot.core.events import Button, Draft, NextPart, Outgoing
-from bot.core.parts import SHOWN_FIRST, Reaction, file_of, read_part, stored_part
+from bot.core.parts import SHOWN_FIRST, Reaction, Voice, file_of, read_part, stored_part
 from bot.store.engine import Repository, reading, reads, writes, writes_chat, writing_chat
 from bot.store.events import add_line, finish_events
-from bot.store.ledger import tell_limit_once
+from bot.store.ledger import Settlement, settle_call, tell_limit_once
 from bot.store.schema import OVER_THERE, WAITING_THERE, placeholders
 from bot.store.transactions import Tx
 from bot.store.windows import cut_all_replies
@@ -239,6 +239,14 @@ class Outbox(Repository):
         tx.run(sql, "failed" if retry_at is None else "pending", error, retry_at, outbox_id)
 
     @writes_chat
+    def spoken(self, tx: Tx, chat_id: int, outbox_id: int, voice: Voice, settlement: Settlement, at: int) -> bool:
+        """Its text is spoken, and the call for that settled: it is that voice message now, next of its chat; False when it
+        was cancelled meanwhile."""
+        settle_call(tx, settlement, at)
+        sql = "UPDATE outbox SET state = 'pending', medium = ?, payload = ? WHERE id = ? AND state = 'sending'"
+        return tx.run(sql, voice.kind, stored_part(voice), outbox_id) == 1
+
+    @writes_chat
     def as_text(self, tx: Tx, chat_id: int, outbox_id: int, text: str, error: str) -> None:
         """The platform does not take its part: the row says this text instead, next of its chat; without one it failed."""
         state = "pending" if text else "failed"
@@ -342,13 +350,13 @@ class Outbox(Repository):
     def recover(self, tx: Tx, resending: frozenset[str], placing: frozenset[str] = frozenset()) -> tuple[int, int]:
         """Rows an earlier process left in sending: pending again where no second copy comes of it, else unknown.
 
-        That is on the `resending` platforms, where a preview is edited, of reactions, and on the `placing` ones, where
+        That is on the `resending` platforms, where a preview is edited, of reactions and what is still to be spoken, and on the `placing` ones, where
         only a … may have gone out (what one person alone may read, stickers and voice are sent whole there, too).
         Returns both numbers.
         """
         left = "WHERE state IN ('pending', 'sending') AND state = 'sending' AND boot <> ?"
         sql = (
-            f"UPDATE outbox SET state = 'pending' {left} AND (preview_id <> '' OR medium = 'reaction' OR EXISTS (SELECT 1 FROM place "
+            f"UPDATE outbox SET state = 'pending' {left} AND (preview_id <> '' OR medium IN ('reaction', 'speech') OR EXISTS (SELECT 1 FROM place "
             f"WHERE place.chat_id = outbox.chat_id AND current = 1 AND (platform IN ({placeholders(resending)}) "
             f"OR (only_for = '' AND medium IN ({placeholders(SHOWN_FIRST)}) AND platform IN ({placeholders(placing)})))))"
         )

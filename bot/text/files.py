@@ -91,6 +91,15 @@ def picture_ending(data: bytes) -> str:
     return picture_mime(data).replace("image/", ".").replace("jpeg", "jpg")
 
 
+def sound_ending(data: bytes) -> str:
+    """How the name of a recording ends, .ogg, .mp3 or .m4a, by its first bytes; "" for anything else."""
+    if data.startswith(b"OggS"):
+        return ".ogg"
+    if data.startswith(b"ID3") or (data[:1] == b"\xff" and data[1:2] >= b"\xe0"):
+        return ".mp3"
+    return ".m4a" if data[4:8] == b"ftyp" else ""
+
+
 def _decoded(data: bytes, encoding: str, most: int) -> str | None:
     head = data[: (most + 1) * LONGEST_CHAR]
     try:

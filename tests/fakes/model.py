@@ -65,3 +65,29 @@ class ScriptedModel:
 
     async def close(self) -> None:
         """Nothing is held."""
+
+
+OGG = b"OggS" + bytes(60)
+
+
+class ScriptedSpeaker:
+    """Speaks with a recording of no content; a `fault` is raised instead, and a `gate` lets every call wait."""
+
+    name = "speaker"
+
+    def __init__(self) -> None:
+        self.spoken: list[str] = []
+        self.fault: Exception | None = None
+        self.gate: asyncio.Event | None = None
+
+    async def speak(self, text: str, deadline_s: float) -> bytes:
+        """Keep what is spoken, wait while the gate is shut, answer."""
+        self.spoken.append(text)
+        if self.gate is not None:
+            await self.gate.wait()
+        if self.fault is not None:
+            raise self.fault
+        return OGG
+
+    async def close(self) -> None:
+        """Nothing is held."""

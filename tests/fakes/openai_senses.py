@@ -10,6 +10,10 @@ from tests.fakes.openai_rules import Violation, check_fields, list_of, mapping
 from tests.fakes.openai_script import Reply
 
 SOUNDS = ("flac", "mp3", "mp4", "mpeg", "mpga", "m4a", "ogg", "oga", "opus", "wav", "webm")
+SOUND_TYPES = {"opus": "audio/ogg", "mp3": "audio/mpeg"}
+MOST_INPUT = 4_096
+"""Characters that OpenAI takes at once."""
+
 STARTS = {
     "image/png": (b"\x89PNG\r\n\x1a\n",),
     "image/jpeg": (b"\xff\xd8\xff",),
@@ -66,6 +70,16 @@ def recording(headers: Mapping[str, str], raw: bytes) -> dict[str, object]:
     _need(fields["file"].rpartition(".")[2] in SOUNDS, f"unsupported file {fields['file']!r}")
     _need(fields["response_format"] == "json", "response_format must be json")
     return {"model": fields["model"], "messages": [{"role": "user", "content": fields["file"]}]}
+
+
+def speech(raw: bytes) -> dict[str, object]:
+    """A request for speech, as the body of a chat; Violation unless it is a right one."""
+    body = dict(mapping(json.loads(raw)))
+    _need(body.keys() == {"model", "voice", "input", "response_format"}, f"wrong fields: {sorted(body)}")
+    _need(all(isinstance(each, str) and each for each in body.values()), "every field must be a text")
+    _need(len(str(body["input"])) <= MOST_INPUT, f"input is longer than {MOST_INPUT} characters")
+    _need(body["response_format"] in SOUND_TYPES, f"unsupported format {body['response_format']!r}")
+    return {**body, "messages": [{"role": "user", "content": body["input"]}]}
 
 
 def transcription(reply: Reply) -> str:
