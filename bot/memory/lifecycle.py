@@ -24,6 +24,7 @@ from bot.core.people import MemoryKind
 from bot.language.sections import is_lasting
 from bot.language.statements import statements_in
 from bot.language.time.dates import date_in, event_moment, named_times
+from bot.language.time.moments import squeezed
 from bot.text.dates import local_day
 from bot.text.fold import fold, fold_mapped, unfold
 from bot.text.terms import STOP_WORDS, index_terms
@@ -199,7 +200,7 @@ def with_day(memory: NewMemory, said_at: int, tz: tzinfo, besides: int = 0) -> N
 
 
 def _when(text: str, said_at: int, tz: tzinfo, besides: int) -> DatedMoment | None:
-    folded, origin = fold_mapped(text)
+    folded, origin = squeezed(*fold_mapped(text))
     times = named_times(folded, local_day(said_at, tz))
     old = [one for one in times if any(days.first == local_day(besides, tz) == days.last for days in one.choices)]
     if besides and 0 < len(old) < len(times):

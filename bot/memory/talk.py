@@ -27,6 +27,7 @@ from bot.language.assertions import (
 )
 from bot.language.time.calendar import NamedTime
 from bot.language.time.dates import checked_when, named_times
+from bot.language.time.moments import unspaced
 from bot.memory.digest.answer import DigestItem
 from bot.memory.screening import SCAFFOLD
 from bot.memory.transcript import DigestLine, TalkScope, forgets, played, words_of
@@ -410,7 +411,7 @@ class TalkEvidence:
 
 def times(text: str, at: int, tz: tzinfo) -> tuple[NamedTime, ...]:
     """The days and longer times that a text names, read at that moment, ms."""
-    return _named(folded_plain(text), local_day(at, tz))
+    return _named(unspaced(folded_plain(text)), local_day(at, tz))
 
 
 @lru_cache(maxsize=1024)

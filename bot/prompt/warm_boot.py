@@ -11,6 +11,7 @@ from bot.core.memories import Memory
 from bot.core.sessions import Dialogue
 from bot.language.sections import is_lasting, is_single_valued
 from bot.language.time.dates import named_times
+from bot.language.time.moments import unspaced
 from bot.prompt.days import CatalogueText, DayFormatter, said_at, speaks_of_days
 from bot.prompt.opening_facts import OpeningFacts, OpeningLine, OpeningSection, UpcomingThing, is_upcoming, upcoming
 from bot.text.clean import clean_line, is_named, named_once
@@ -273,7 +274,7 @@ class LineBuilder:
 
     def _told(self, text: str, memory: Memory) -> str:
         """As much of a text as is told, marked where it names a day that was changed later."""
-        mark = memory.id in self.facts.changed and named_times(fold(text), self.days.today)
+        mark = memory.id in self.facts.changed and named_times(unspaced(fold(text)), self.days.today)
         return excerpt(text, LINE_TOKENS) + (self.days.words("talk_changed") if mark else "")
 
     def _until(self, memory: Memory) -> str:

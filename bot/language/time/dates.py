@@ -10,7 +10,7 @@ from bot.core.clock import HOUR_MS, MINUTE_MS, DatedMoment, Instant, Precision, 
 from bot.core.memories import Nudge, NudgeRules
 from bot.language.time import spans_en, spans_zh
 from bot.language.time.calendar import DateRange, NamedTime, day, day_of
-from bot.language.time.moments import MOST_MS, hour_of, moment_meant, parts_folded, reading_of
+from bot.language.time.moments import MOST_MS, hour_of, moment_meant, parts_folded, reading_of, unspaced
 from bot.language.time.moments import TIME_CHARS as FOLDED_READ
 from bot.language.time.parts import ClockTime, DayPart, Reading, lunar_days, read_lunar
 from bot.language.time.tense import tells_of_booking, tense
@@ -128,7 +128,8 @@ def _latest(text: str, now: int, tz: tzinfo) -> list[DateRange]:
 
 
 def _folded(text: str) -> str:
-    return fold(text if len(text) <= READ_CHARS else f"{text[: READ_CHARS // 2]}\n{text[-READ_CHARS // 2 :]}")
+    whole = len(text) <= READ_CHARS
+    return unspaced(fold(text if whole else f"{text[: READ_CHARS // 2]}\n{text[-READ_CHARS // 2 :]}"))
 
 
 def _holds(one: DateRange, other: DateRange) -> bool:

@@ -104,8 +104,12 @@ class HourRules:
 
 def time_parts(text: str) -> TimeParts:
     """What a text says of a time."""
-    folded = fold(text[:TIME_CHARS])[:TIME_CHARS]
-    return parts_folded(squeezed(folded, tuple(range(len(folded))))[0])
+    return parts_folded(unspaced(fold(text[:TIME_CHARS])[:TIME_CHARS]))
+
+
+def unspaced(folded: str) -> str:
+    """A folded text without spaces between the characters of a time (6 月 20 日)."""
+    return squeezed(folded, tuple(range(len(folded))))[0] if " " in folded else folded
 
 
 def parts_folded(folded: str) -> TimeParts:

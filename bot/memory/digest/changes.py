@@ -9,6 +9,7 @@ from bot.core.memories import Memory, NewCommitment, NewMemory, Reminder
 from bot.core.sessions import ChangedReminder
 from bot.language.assertions import VOCABULARY, folded_plain, novelty, numbers, terms
 from bot.language.time.dates import checked_when, named_times, nudge_for
+from bot.language.time.moments import squeezed
 from bot.memory.digest.answer import ChangeState, DigestChange
 from bot.memory.digest.request import KnownFacts, is_plan
 from bot.memory.screening import harmless
@@ -242,7 +243,7 @@ def _day(when: str) -> date | None:
 
 def _dayless(text: str, said_at: int, tz: tzinfo) -> str:
     """A text without the days that it names, or as it is where little would be left."""
-    folded, origin = fold_mapped(text)
+    folded, origin = squeezed(*fold_mapped(text))
     kept, cut = "", 0
     for one in named_times(folded, local_day(said_at, tz)):
         kept += unfold(text, origin, cut, one.start) if one.start > cut else ""

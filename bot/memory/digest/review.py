@@ -14,6 +14,7 @@ from bot.language.assertions import LINK, VOCABULARY, Clause, folded_plain, term
 from bot.language.sections import is_lasting, is_single_valued, slot_of
 from bot.language.statements import is_injection
 from bot.language.time.dates import named_times, nudge_for
+from bot.language.time.moments import unspaced
 from bot.memory.digest.answer import (
     SUMMARY,
     BrokenAnswer,
@@ -391,7 +392,7 @@ def _last_day(at: int, cited: tuple[DigestLine, ...], tz: tzinfo) -> int:
     spans = [
         days
         for line in cited
-        for one in named_times(fold(line.text), local_day(line.at, tz))
+        for one in named_times(unspaced(fold(line.text)), local_day(line.at, tz))
         for days in one.choices
         if days.first <= day <= days.last
     ]
