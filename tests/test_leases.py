@@ -1,6 +1,7 @@
 """Several nuan on one database of a server: one answers, the others stand by and take over."""
 
 import asyncio
+import random
 import signal
 from collections.abc import Iterator
 from contextlib import closing
@@ -10,7 +11,7 @@ import pytest
 
 from bot.core.errors import DatabaseHeldError, LeaseLostError
 from bot.store.postgres.connection import PostgresTx
-from bot.store.store import open_store
+from bot.store.store import Store, open_store
 from tests import servers, storing
 from tests.e2e import running
 from tests.fakes.telegram_shapes import Person
@@ -56,6 +57,31 @@ async def test_who_was_cut_off_for_too_long_can_store_nothing_once_another_took_
                 row[0]
                 for row in storing.look(tmp_path / "data", "SELECT text FROM event WHERE kind = 'message' ORDER BY id")
             ] == ["第一件", "嗯", "第三件"]
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_taken_over_at_any_moment_the_first_commits_nothing_more(tmp_path: Path, url: str, seed: int) -> None:
+    choose, places = random.Random(seed), [Where(f"p{number}", f"dm-{number}") for number in range(6)]
+    stored = "SELECT (SELECT count(*) FROM event), (SELECT count(*) FROM turn), (SELECT count(*) FROM outbox)"
+
+    async def talk_on(store: Store, where: Where, begun: asyncio.Event) -> None:
+        for _ in range(100):
+            await storing.talk(store, "说说大熊猫", "好", where)
+            await storing.keep(store, "我爱喝茶", where)
+            begun.set()
+
+    async with await open_store(tmp_path / "data", url=url, lease_seconds=3_600) as first:
+        begun = [asyncio.Event() for _ in places]
+        talks = [asyncio.create_task(talk_on(first, *each)) for each in zip(places, begun, strict=True)]
+        await asyncio.gather(*(each.wait() for each in begun))
+        for _ in range(choose.randrange(4)):
+            await storing.ids(first, Where("other", "dm-other"))
+        await asyncio.to_thread(set_lease, url, "until = 0")
+        async with await open_store(tmp_path / "other", url=url):
+            then = storing.look(tmp_path / "data", stored)
+            ends = await asyncio.gather(*talks, return_exceptions=True)
+            assert [type(end) for end in ends] == [LeaseLostError] * len(places)
+            assert storing.look(tmp_path / "data", stored) == then
 
 
 async def test_who_lost_its_lease_is_told_and_who_is_only_late_keeps_it(tmp_path: Path, url: str) -> None:

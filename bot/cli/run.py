@@ -21,6 +21,7 @@ from bot.cli.installation import (
     configured_secrets,
     lock_tokens,
     make_adapters,
+    make_configuration,
     make_dependencies,
     make_words,
     owner_name,
@@ -38,6 +39,7 @@ from bot.core.errors import ConfigError, DatabaseHeldError, FolderLockedError, L
 from bot.core.ports import Adapter, Clock, Liveness
 from bot.ops.control import control_socket
 from bot.ops.health import HealthCheck, Supervisor
+from bot.ops.log_files import NullLog
 from bot.ops.logs import Logs
 from bot.ops.metrics import MetricsPages, make_metrics, serve_pages
 from bot.pipeline.configuration import Configuration
@@ -215,11 +217,22 @@ async def _open_when_free(place: Installation, stopped: asyncio.Event, *, stands
             if not stands_by:
                 raise
             if not told:
+                await _load(place)
                 print(f"nuan: {error}; this one stands by to take over", flush=True)
                 told = True
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(stopped.wait(), STAND_BY_SECONDS)
     return None
+
+
+async def _load(place: Installation) -> None:
+    """Load what a start needs, so that who takes over answers at once."""
+    clock, pool = SystemClock(), make_pool(place.settings, place.prompts.path)
+    make_adapters(place, clock, NullLog())
+    try:
+        await preload(make_configuration(place, pool), clock.now())
+    finally:
+        await pool.close()
 
 
 def _make_app(
