@@ -187,6 +187,7 @@ class World(Seen):
         self.scrub: Callable[[ErasedPerson], int] | None = None
         self.said: dict[str, str | None] = {}
         self.plugins = Plugins()
+        self.personas: dict[str, Path] | None = None
         self.app: App
         self.store: Store
 
@@ -208,7 +209,12 @@ class World(Seen):
         unsynced(self.store)
         self.said = {} if new else {one.key: one.value for one in settings_in(self.folder / DATABASE, url)}
         current = configured(
-            with_said(self.settings, self.said), words, self._make_pool(), self.log, plugins=self.plugins
+            with_said(self.settings, self.said),
+            words,
+            self._make_pool(),
+            self.log,
+            folders=self.personas,
+            plugins=self.plugins,
         )
         self.parts = Dependencies(
             self.store, self.clock, self.log, current, apply=self._apply, scrub=self.scrub, plugins=self.plugins

@@ -61,6 +61,7 @@ from bot.pipeline.texts import Texts, read_instructions
 from bot.pipeline.tools.registry import read_specs, sent_specs
 from bot.plugins import load_plugins, plugin_adapters
 from bot.prompt.persona import Persona, Skill, ToolSpecs, persona_folders, read_bootstraps, read_skills
+from bot.prompt.stickers import read_stickers
 from bot.prompt.templates import read_templates
 from bot.store.settings import settings_in
 from bot.store.store import DATABASE, Store, open_store
@@ -153,7 +154,7 @@ def _persona_problems(settings: Settings, folder: Path, find: Callable[[str], Pa
     except ConfigError as error:
         yield from error.problems
     try:
-        persona = Persona(folder, skills, settings.heartbeat.on, settings.speak.paced)
+        persona = Persona(folder, skills, settings.heartbeat.on, settings.speak.paced, read_stickers(folder))
         read_bootstraps(find, persona, settings.bot.names[0], tools, "")
     except ConfigError as error:
         yield from error.problems

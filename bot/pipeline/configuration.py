@@ -26,6 +26,7 @@ from bot.prompt.persona import (
     read_skills,
     with_shared,
 )
+from bot.prompt.stickers import read_stickers
 from bot.prompt.templates import PersonaOpening, read_opening
 from bot.text.length import TokenVocabulary, vocabulary_of
 
@@ -84,7 +85,13 @@ def read_texts(
     """
     name = settings.bot.names[0]
     personas = {
-        each: Persona(folder, with_shared(read_skills(folder), shared), settings.heartbeat.on, settings.speak.paced)
+        each: Persona(
+            folder,
+            with_shared(read_skills(folder), shared),
+            settings.heartbeat.on,
+            settings.speak.paced,
+            read_stickers(folder),
+        )
         for each, folder in folders.items()
     }
     skills = {each: persona.skills for each, persona in personas.items()}

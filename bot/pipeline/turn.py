@@ -44,6 +44,7 @@ from bot.store.removal import Forgetting
 from bot.store.store import Store
 from bot.store.turns import OVER_BUDGET, AskedTurn, TurnToSay
 from bot.text.length import message_tokens, shorten
+from bot.text.marks import marks_so_far
 
 MOST_LOST = 8
 """Requests of one turn that may stay without an answer: one on which nuan dies is not asked for ever (FAULTS D5: 8)."""
@@ -96,7 +97,7 @@ class TurnRunner:
         self._refusing = BudgetRefusal(store, clock, current, log)
         self._tooling = ToolRunner(planner, tools, clock, current, log)
         self._stream_listener = StreamListener(store, clock, sender, current, log)
-        self._reply_builder = ReplyBuilder(sender, current)
+        self._reply_builder = ReplyBuilder(store, clock, sender, current)
         self._speech = SpeechChoice(store, planner, sender.adapter, clock, current)
 
     async def begin(self, occasion: Occasion, timer: PhaseTimer | None = None) -> bool:
@@ -289,7 +290,9 @@ class TurnRunner:
         now, turn = self._clock.now(), running.turn
         asked = whole_prompt(running.epoch.prefix, running.tools, running.epoch, ())
         naming = LinkCheck(asked.messages, self._current.settings.speak.links)
-        said = self._reply_builder.said(completion, turn, running.chat, running.person, naming, running.spoken_chars)
+        said = await self._reply_builder.said(
+            completion, turn, running.chat, running.person, naming, running.spoken_chars
+        )
         if said.unnamed:
             self._log.warning("links_removed", **turn.numbers, count=said.unnamed)
         saying = TurnToSay(
@@ -443,7 +446,7 @@ class StreamListener:
             return await model.complete(request)
 
         def so_far(source: Callable[[], str]) -> str:
-            text = shorten(source(), speak.reply_chars)
+            text = shorten(marks_so_far(source()), speak.reply_chars)
             return text if len(text) > spoken_chars else ""
 
         try:

@@ -17,6 +17,7 @@ from bot.core.models import Message, ToolSpec
 from bot.core.people import SCRIPTS, Chat, Script
 from bot.core.sessions import BootstrapMode
 from bot.core.tools import Tool, ToolAnswer, ToolArguments, ToolContext, ToolRefused, read_arguments
+from bot.prompt.stickers import NO_PACK, StickerPack
 from bot.text.clean import as_data, clean
 from bot.text.fold import script_of
 from bot.text.length import clip
@@ -51,7 +52,7 @@ IN_GROUPS = ("stop_listen",)
 USER = "USER.md"
 """What the owner of an installation wrote of themselves: for their own private chats alone, so it is in no prefix."""
 
-NAME_MARK = "{{BOT_NAME}}"
+NAME_MARK, LABELS_MARK = "{{BOT_NAME}}", "{{LABELS}}"
 
 _NAME = re.compile(r"[\w-]{1,64}")
 
@@ -162,12 +163,14 @@ class Prefix:
 
 @dataclass(frozen=True, slots=True)
 class Persona:
-    """What a persona brings: its folder, its skills, whether nuan writes first as it, and may pace what it says."""
+    """What a persona brings: its folder, its skills, whether nuan writes first as it, and may pace what it says, and what
+    it answers with besides words."""
 
     folder: Path
     skills: tuple[Skill, ...] = ()
     first: bool = False
     paced: bool = False
+    pack: StickerPack = NO_PACK
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,11 +179,12 @@ class Bootstraps:
     and for talks alone, where some tools have nothing to do.
 
     Where a persona has no file in a language of its own they are the same in all. `paced` says that replies are scripts
-    of several messages; only the full one tells the model how to write them.
+    of several messages; only the full one tells the model how to write them. `pack` is what both offer besides words.
     """
 
     languages: Mapping[tuple[Script, bool], Mapping[BootstrapMode, Prefix]]
     paced: bool = False
+    pack: StickerPack = NO_PACK
 
     @property
     def full(self) -> Prefix:
@@ -229,12 +233,20 @@ def read_bootstraps(
         for alone in (False, True):
             brings = tuple(_tools(tools.get(own, {}), skills, alone=alone))
             # Both begin alike, for servers that keep a prompt of which only the beginning is the same.
-            begins = (system, *(() if alone else (group,)), identity, soul)
+            begins = (system, *(() if alone else (group,)), identity, soul, *_besides(find, own, persona.pack))
             found[language, alone] = {
                 "full": prefix((*begins, whole, *known.values()), brings, who, soul),
                 "light": prefix((*begins, small), (), who, soul),
             }
-    return Bootstraps(found, folder / PACED in files)
+    return Bootstraps(found, folder / PACED in files, persona.pack)
+
+
+def _besides(find: Callable[[str], Path], language: Script, pack: StickerPack) -> Iterator[str]:
+    """What a persona may answer with besides words, where it may."""
+    if pack.reactions:
+        yield _read(_told(find, "reactions.txt", language))
+    if pack.stickers:
+        yield _read(_told(find, "stickers.txt", language)).replace(LABELS_MARK, pack.labels)
 
 
 def _tools(specs: Mapping[str, ToolSpec], skills: tuple[Skill, ...], *, alone: bool) -> Iterator[ToolSpec]:
@@ -249,8 +261,12 @@ def _tools(specs: Mapping[str, ToolSpec], skills: tuple[Skill, ...], *, alone: b
 
 def _rules(find: Callable[[str], Path], language: Script) -> tuple[str, ...]:
     """The texts of RULES in that language."""
-    shipped = (in_language(resource_dir("prompts") / file, language).name for file in RULES)
-    return tuple(_read(find(file)) for file in shipped)
+    return tuple(_read(_told(find, file, language)) for file in RULES)
+
+
+def _told(find: Callable[[str], Path], file: str, language: Script) -> Path:
+    """The file of that name that is shipped for a language, or the operator's in its place."""
+    return find(in_language(resource_dir("prompts") / file, language).name)
 
 
 def read_who(persona: Persona, name: str) -> dict[Script, str]:
@@ -320,6 +336,10 @@ class Personas:
     def paced(self, chat: Chat) -> bool:
         """Whether replies there are scripts of several messages."""
         return self.of(chat.persona).paced
+
+    def pack(self, chat: Chat) -> StickerPack:
+        """What may be answered with there besides words."""
+        return self.of(chat.persona).pack
 
     def near(self, name: str) -> str:
         """The one whose name is most like this, "" when none is."""

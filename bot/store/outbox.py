@@ -248,8 +248,8 @@ class Outbox(Repository):
 
     @writes_chat
     def as_text(self, tx: Tx, chat_id: int, outbox_id: int, text: str, error: str) -> None:
-        """The platform does not take its part: the row says this text instead, next of its chat; without one it failed."""
-        state = "pending" if text else "failed"
+        """The platform does not take its part: the row says this text instead, next of its chat; without one it falls away."""
+        state = "pending" if text else "cancelled"
         sql = (
             "UPDATE outbox SET state = ?, text = ?, error = ?, medium = '', payload = '' WHERE id = ? "
             "AND state = 'sending'"

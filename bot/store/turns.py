@@ -527,6 +527,14 @@ class TurnCommits(Repository):
         return answered, lost
 
     @reads
+    def logged_lately(self, tx: Tx, chat_id: int, turns: int, mark: str) -> bool:
+        """Whether the model wrote that mark in one of the last so many replies of the chat."""
+        last = "SELECT id FROM turn WHERE chat_id = ? AND state = 'said' ORDER BY id DESC LIMIT ?"
+        written = f"SELECT message FROM ({last}) AS latest JOIN entry ON entry.turn_id = latest.id"
+        messages = [Message.parse(stored) for (stored,) in tx.all(written, chat_id, turns)]
+        return any(message.role == "assistant" and mark in message.content for message in messages)
+
+    @reads
     def sorry(self, tx: Tx, chat_id: int, since: int) -> bool:
         """Whether that chat was told at `since` (ms) or later that no model answers, and none has answered since."""
         return tx.has("SELECT 1 FROM effect WHERE key = ? AND at >= ?", f"{SORRY_KEY}{chat_id}", since)

@@ -4,12 +4,13 @@ import asyncio
 import os
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tests.e2e import KEY, Home, with_server
 from tests.fakes.discord_server import FakeDiscord
 from tests.fakes.discord_world import Channel, User
+from tests.fakes.media import PNG
 from tests.fakes.openai_server import FakeOpenAI
 from tests.fakes.telegram_faults import UNLIMITED, Limits
 from tests.fakes.telegram_server import TOKEN, FakeTelegram
@@ -17,13 +18,14 @@ from tests.fakes.telegram_shapes import Person
 from tests.torture.kills import Count, Echo, Plan, torture
 
 FIRST_PERSON = 5_000_001
+MARKS = "[[react:👍]][[sticker:猫]]"
 
 
 class SlowOpenAI(FakeOpenAI):
     """A model that takes a moment for every answer, so that kills find calls in flight."""
 
-    def __init__(self, most_s: float, seed: int) -> None:
-        super().__init__(Echo(), key=KEY)
+    def __init__(self, most_s: float, seed: int, marks: str = "") -> None:
+        super().__init__(Echo(marks), key=KEY)
         self.begun = 0
         self._most_s = most_s
         self._chance = random.Random(seed)
@@ -50,6 +52,11 @@ class TelegramGround:
         """What they see of the bot's."""
         return [[shown.text for shown in self.server.sent(FIRST_PERSON + who)] for who in range(self.people)]
 
+    def pictures(self) -> dict[str, int]:
+        """How many pictures each of them sees."""
+        numbers = [FIRST_PERSON + who for who in range(self.people)]
+        return {str(chat): sum(shown.medium == "photo" for shown in self.server.sent(chat)) for chat in numbers}
+
     def ready(self) -> bool:
         """Whether somebody polls."""
         return bool(self.server.calls("getUpdates"))
@@ -75,6 +82,12 @@ class DiscordGround:
         """What they see of the bot's."""
         return [list(self.server.texts(channel)) for channel in self.channels]
 
+    def pictures(self) -> dict[str, int]:
+        """How many pictures there are in each."""
+        return {
+            str(channel.id): sum(len(one.attachments) for one in self.server.sent(channel)) for channel in self.channels
+        }
+
     def ready(self) -> bool:
         """Whether the gateway has somebody."""
         return self.server.gateway.connected > 0
@@ -89,10 +102,25 @@ def common(model: FakeOpenAI) -> dict[str, str]:
     return with_server(model) | {"BUDGET__DAY_TOKENS": "none", "LOG__LEVEL": "debug"}
 
 
+def with_parts(home: Home, plan: Plan) -> Home:
+    """The same with a persona that reacts and has a sticker, where the plan wants that."""
+    if not plan.parts:
+        return home
+    persona = home.data_folder / "persona" / "own"
+    persona.mkdir(parents=True)
+    (persona / "IDENTITY.md").write_text("{{BOT_NAME}}", "utf-8")
+    (persona / "stickers.toml").write_text('[[sticker]]\nlabel = "猫"\nfile = "cat.png"\n', "utf-8")
+    (persona / "cat.png").write_bytes(PNG)
+    return replace(home, settings={**home.settings, "PERSONA": "own"})
+
+
 async def discord(folder: Path, plan: Plan, more: Mapping[str, str] | None = None) -> Count:
     """The whole program against a gateway, a REST server and a model server, killed again and again."""
     token = f"made-up.discord.{os.getpid()}"  # two runs at once are two bots
-    async with FakeDiscord(token, limit=0) as server, SlowOpenAI(plan.model_s, plan.seed) as model:
+    async with (
+        FakeDiscord(token, limit=0) as server,
+        SlowOpenAI(plan.model_s, plan.seed, MARKS if plan.parts else "") as model,
+    ):
         members = tuple(server.world.add_user(f"人{who}") for who in range(plan.people))
         guild = server.world.add_guild("家", *members)
         channels = tuple(server.world.add_channel(guild, f"c{who}") for who in range(plan.people))
@@ -107,7 +135,7 @@ async def discord(folder: Path, plan: Plan, more: Mapping[str, str] | None = Non
                 **(more or {}),
             },
         )
-        return await torture(home, plan, DiscordGround(server, channels, members), model)
+        return await torture(with_parts(home, plan), plan, DiscordGround(server, channels, members), model)
 
 
 async def telegram(
@@ -116,7 +144,10 @@ async def telegram(
     """The same against a Bot API server."""
     allow = ",".join(str(FIRST_PERSON + who) for who in range(plan.people))
     token = f"{os.getpid()}{TOKEN[10:]}"
-    async with FakeTelegram(token, limits=limits) as server, SlowOpenAI(plan.model_s, plan.seed) as model:
+    async with (
+        FakeTelegram(token, limits=limits) as server,
+        SlowOpenAI(plan.model_s, plan.seed, MARKS if plan.parts else "") as model,
+    ):
         home = Home(
             folder,
             common(model)
@@ -127,7 +158,7 @@ async def telegram(
                 **(more or {}),
             },
         )
-        return await torture(home, plan, TelegramGround(server, plan.people), model)
+        return await torture(with_parts(home, plan), plan, TelegramGround(server, plan.people), model)
 
 
 async def placeholder(folder: Path, plan: Plan) -> Count:

@@ -7,7 +7,7 @@ import random
 import re
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import pairwise
@@ -47,6 +47,10 @@ class Playground(Protocol):
         """Every message of nuan that people see now, chat by chat, in order."""
         ...
 
+    def pictures(self) -> dict[str, int]:
+        """How many pictures of nuan people see now in each chat, by the platform's own id."""
+        ...
+
     def ready(self) -> bool:
         """Whether nuan listens."""
         ...
@@ -74,7 +78,8 @@ class Plan:
 
     A life lasts up to `longest_s` seconds from the moment it says that it has started; a part of them, `early`, is
     ended while it starts, within `start_s` seconds. With `asking` the
-    time counts from its first request instead. The model takes up to `model_s` seconds for an answer.
+    time counts from its first request instead. The model takes up to `model_s` seconds for an answer. With `parts` it
+    reacts to each message, and one reply of five has a picture.
     """
 
     kills: int
@@ -87,6 +92,7 @@ class Plan:
     model_s: float = 0.3
     ends_by: Signals = SIGKILL
     asking: bool = False
+    parts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +101,8 @@ class Count:
 
     `unknown` are replies of which nobody knows whether they arrived, `orphans` messages begun and left. Of calls:
     completions that were stored twice, calls lost in a crash, of these the uncharged, and requests that the ledger
-    does not know. `shown` is how many unknown replies `nuan doctor` tells of.
+    does not know. `shown` is how many unknown replies `nuan doctor` tells of. Of `pictures` those are lost that nobody
+    sees, though they were sent or should have been.
     """
 
     written: int
@@ -114,6 +121,9 @@ class Count:
     spilled: tuple[str, ...]
     shown: int
     lives: Lives
+    pictures: int
+    pictures_lost: int
+    pictures_twice: int
 
 
 class Echo:
@@ -122,15 +132,16 @@ class Echo:
     What opens a new session shows older lines, too: so a sentence may be named again, an answer's number may not.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, marks: str = "") -> None:
         self._answers = 0
+        self._marks = marks
 
     def __call__(self, asked: Asked) -> Reply:
         """One answer."""
         numbers = WORD.findall(asked.last_user.rpartition("<ctx")[2])
         said = "收到" + "，".join(f"第{number}句" for number in numbers) if numbers else "好的。"
         self._answers += 1
-        return Reply(f"{said}（{self._answers}）")
+        return Reply(f"{said}（{self._answers}）{self._marks}")
 
 
 async def torture(home: Home, plan: Plan, ground: Playground, model: Model) -> Count:
@@ -271,6 +282,22 @@ def _settled(home: Home, plan: Plan) -> bool:
     return False
 
 
+def _pictures(home: Home, seen: Mapping[str, int]) -> tuple[int, int, int]:
+    """How many pictures there were, how many of them nobody sees, and how many stand there twice."""
+    sql = (
+        "SELECT external_id, outbox.state, count(*) FROM outbox JOIN place ON place.chat_id = outbox.chat_id AND current = 1 "
+        "WHERE medium = 'image' GROUP BY external_id, outbox.state"
+    )
+    stored: dict[str, Counter[str]] = {}
+    for chat, state, count in _rows(home, sql):
+        stored.setdefault(str(chat), Counter())[str(state)] += int(str(count))
+    lost = twice = 0
+    for chat, states in stored.items():
+        lost += max(0, states.total() - states["unknown"] - seen.get(chat, 0))
+        twice += max(0, seen.get(chat, 0) - states["sent"] - states["unknown"])
+    return sum(states.total() for states in stored.values()), lost, twice
+
+
 def _count(home: Home, plan: Plan, ground: Playground, model: Model, lives: Lives, shown: int) -> Count:
     unknown = _rows(home, "SELECT text FROM outbox WHERE state = 'unknown'")
     doubtful = {int(number) for (text,) in unknown for number in WORD.findall(str(text))}
@@ -281,6 +308,7 @@ def _count(home: Home, plan: Plan, ground: Playground, model: Model, lives: Live
     chats = [[number for number in chat if number not in doubtful] for chat in named]
     answers = Counter(number for chat in texts for text in chat for number in ANSWER.findall(text))
     twice = sum(times > 1 for times in answers.values()) + len(_rows(home, ANSWERED_TWICE))
+    pictures, pictures_lost, pictures_twice = _pictures(home, ground.pictures())
     lost_calls = {row[0] for row in _rows(home, "SELECT id FROM call WHERE state = 'lost'")}
     return Count(
         written=plan.messages,
@@ -299,6 +327,9 @@ def _count(home: Home, plan: Plan, ground: Playground, model: Model, lives: Live
         spilled=spilled(home.folder, model.bodies),
         shown=shown,
         lives=lives,
+        pictures=pictures,
+        pictures_lost=pictures_lost,
+        pictures_twice=pictures_twice,
     )
 
 

@@ -27,6 +27,8 @@ ZEROS = (
     "strange ends",
     "file faults",
     "spilled",
+    "pictures lost",
+    "pictures twice",
 )
 NOTHING = tuple(Bound(name, "==", 0) for name in ZEROS)
 ONE_CALL = Bound("lost calls of a chat at a kill", "<=", 1)
@@ -69,6 +71,9 @@ def found_of(count: "Count", plan: "Plan", unit: str = "kills") -> Found:
         "orphans": count.orphans,
         "unknown not shown": abs(count.unknown - count.shown),
         "in between": lives.sending,
+        "pictures": count.pictures,
+        "pictures lost": count.pictures_lost,
+        "pictures twice": count.pictures_twice,
     }
     most = {"lost calls of a chat at a kill": lives.most_calls, "slowest end s": round(lives.slowest_s, 1)}
     notes = (*count.wrong[:5], *count.spilled[:5], f"exit codes {dict(lives.exits)}")
@@ -83,12 +88,15 @@ async def polled(folder: Path, size: Size) -> Found:
 
 
 async def sent(folder: Path, size: Size) -> Found:
-    """Kills over Discord, Telegram with placeholders and plain Telegram in turn; only the last may not know."""
+    """Kills over Discord, Telegram with placeholders and plain Telegram in turn; only the last may not know.
+
+    Replies are words and a reaction, one in five with a picture.
+    """
     from tests.torture.grounds import discord, placeholder, telegram
 
-    way = (discord, placeholder, telegram)[size.seed % 3]
-    count = await way(folder, _plan(size))
-    found = found_of(count, _plan(size))
+    way, plan = (discord, placeholder, telegram)[size.seed % 3], replace(_plan(size), parts=True)
+    count = await way(folder, plan)
+    found = found_of(count, plan)
     name = ("Discord", "placeholder", "plain")[size.seed % 3]
     surely = 0 if way is telegram else count.unknown
     orphans = count.orphans if way is placeholder else 0
@@ -190,6 +198,7 @@ ROWS: tuple[Row, ...] = (
             SHOWN,
             Bound("unknown where it must be known", "==", 0),
             Bound("begun and left", "==", 0),
+            Bound("pictures", ">=", 0.05, per="kills"),
             Bound("orphans", "<=", 1, per="placeholder"),
             *(Bound(name, ">=", 200) for name in ("Discord", "placeholder", "plain")),
             BETWEEN,
