@@ -1,5 +1,6 @@
 """What a command loads: only what it needs, and before the first message, not during it. Nothing is timed."""
 
+import ctypes
 import os
 import re
 import shutil
@@ -121,6 +122,29 @@ def program(code: str, printed: str = "") -> None:
     command = [sys.executable, "-c", f"import sys\n{code}"]
     ran = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
     assert (ran.stdout, ran.stderr) == (printed, "")
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_info"), reason="another C library than glibc")
+def test_threads_of_a_bot_that_runs_share_one_heap(tmp_path: Path) -> None:
+    told = tmp_path / "heaps.xml"
+    program(
+        "import ctypes, threading\n"
+        "from bot.cli.terminal import use_one_heap\n"
+        "use_one_heap()\n"
+        "together, kept = threading.Barrier(4), []\n"
+        "def fill():\n"
+        "    together.wait()\n"
+        "    kept.append([bytes(2_000) for _ in range(100)])\n"
+        "threads = [threading.Thread(target=fill) for _ in range(4)]\n"
+        "for each in threads: each.start()\n"
+        "for each in threads: each.join()\n"
+        "libc = ctypes.CDLL(None)\n"
+        "libc.fopen.restype = ctypes.c_void_p\n"
+        f"file = ctypes.c_void_p(libc.fopen({bytes(told)!r}, b'w'))\n"
+        "libc.malloc_info(0, file)\n"
+        "libc.fclose(file)\n"
+    )
+    assert told.read_text("ascii").count("<heap nr=") == 1
 
 
 def test_the_types_of_openai_and_countries_are_loaded_as_they_are_used() -> None:

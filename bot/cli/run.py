@@ -30,7 +30,7 @@ from bot.cli.installation import (
 )
 from bot.cli.mcp import change_handler
 from bot.cli.reload import RESTART_LOG_KEYS, Reloader
-from bot.cli.terminal import resume_collector, stopped_by_sigterm, system_language
+from bot.cli.terminal import resume_collector, stopped_by_sigterm, system_language, use_one_heap
 from bot.config.settings import MetricsPage, Settings
 from bot.config.sources import settings_shown
 from bot.container import Dependencies
@@ -152,6 +152,7 @@ async def run(source: ConfigSource, place: Installation, *, alone: bool = False)
 
     NuanError when no platform is left.
     """
+    use_one_heap()
     settings = place.settings
     platforms = settings.platforms
     configured = any(platform.configured for platform in platforms.values()) or load_plugins(place.data).platforms
@@ -329,6 +330,7 @@ async def serve_read_only(source: ConfigSource, place: Installation) -> None:
 
 async def chat(source: ConfigSource, place: Installation, group: str, name: str, verbose: bool) -> None:
     """Talk until the input ends; every line that was read is answered before it returns."""
+    use_one_heap()
     settings = place.settings
     words, clock, reloader = make_words(place), SystemClock(), Reloader(source, place)
     async with await open_store(

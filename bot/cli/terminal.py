@@ -33,6 +33,9 @@ TellProgress = Callable[[int, int], None]
 
 YES_WORDS = ("y", "yes", "是", "好", "对", "對")
 
+M_ARENA_MAX = -8
+"""Of malloc.h of glibc: how many heaps there are for all threads (mallopt(3))."""
+
 MOST_BYTES = 256_000_000
 """Of a file that is read."""
 
@@ -91,6 +94,15 @@ def resume_collector() -> None:
     if not gc.isenabled():
         gc.freeze()
         gc.enable()
+
+
+def use_one_heap() -> None:
+    """Threads that begin from now on share the heap of the main one: each with its own kept what it had freed."""
+    if sys.platform == "linux":
+        import ctypes  # only what stays has threads
+
+        with contextlib.suppress(AttributeError):  # a C library that has but one
+            ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)
 
 
 def guard(work: Callable[[], T]) -> T:
