@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from bot.model.client import OpenAIModel
 from tests.fakes.openai_dialects import DialectName, check_dialect
 from tests.fakes.openai_rules import Violation, check, items, list_of, mapping, tokens
 from tests.fakes.openai_script import Asked, Call, Reply, rules
+from tests.fork_server import command
 from tests.tables import all_cases
 from tests.test_model_client import CALLED, PROMPT, TOOL, request, talking
 
@@ -188,7 +188,7 @@ async def test_the_fake_server_runs_as_a_process_of_its_own(tmp_path: Path) -> N
     script, record = tmp_path / "script.jsonl", tmp_path / "record.jsonl"
     script.write_text('{"match": "你好", "reply": "你好呀"}\n', encoding="utf-8")
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "tests.fakes.openai_server", "--script", str(script), "--record", str(record)),
+        *command("tests.fakes.openai_server", "--script", str(script), "--record", str(record)),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
     )

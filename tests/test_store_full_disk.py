@@ -9,6 +9,7 @@ from pathlib import Path
 
 from bot.core.errors import StoreError
 from bot.store.store import DATABASE, open_store
+from tests.fork_server import command
 from tests.storing import keep, look, sound
 
 ROOM = 2_000_000
@@ -40,10 +41,7 @@ async def fill(folder: Path) -> None:
 
 def test_a_full_disk_refuses_and_loses_nothing(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "tests.test_store_full_disk", str(tmp_path)],
-        capture_output=True,
-        check=False,
-        timeout=50,
+        command("tests.test_store_full_disk", str(tmp_path)), capture_output=True, check=False, timeout=50
     )
     assert (done.returncode, done.stderr) == (0, b"")
     kept, refused = map(int, done.stdout.split())
