@@ -138,7 +138,7 @@ async def test_the_next_session_never_waits_for_a_digest_and_shows_the_raw_tail(
     assert "红烧肉" in world.last_user
     assert gate is not None
     gate.set()
-    await world.app.settled()
+    await world.settled()
     assert sessions(world) == [("closed", "new"), ("open", "")]
     assert len(digests(world)) == 1
 

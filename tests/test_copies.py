@@ -24,7 +24,7 @@ async def sent(world: World, text: str, number: int, who: str = "小王", group:
 async def happened(world: World, label: str, number: int, text: str = "") -> None:
     said = world.message(text, target=str(number), label=label)
     await world.app.ingest.accept(replace(said, kind="event"))
-    await world.app.settled()
+    await world.settled()
 
 
 @pytest.mark.parametrize(("apart", "replies"), [(0, 1), (0.25, 1), (0.251, 2)])

@@ -245,7 +245,7 @@ async def test_many_strangers_cause_no_call_and_use_up_nothing(new_world: NewWor
         for number in range(sized(1_000))
     ]
     await asyncio.gather(*(world.app.ingest.accept(line) for line in lines))
-    await world.app.settled()
+    await world.settled()
     assert world.model.requests == []
     assert world.peek.codes.count(kind="pair") == 3
     assert await several(world, 3) == 2

@@ -89,7 +89,7 @@ async def test_a_deleted_message_takes_the_merge_it_proved(world: World) -> None
     assert world.peek.merged.count() == 1
     said = world.message("")
     await world.app.ingest.accept(Incoming(said.place, said.sender, "event", "", "delete", target="m9"))
-    await world.app.settled()
+    await world.settled()
     assert world.peek.merged.count() == 0
     assert active(world) == [("我对花生过敏",)]
 

@@ -101,7 +101,7 @@ async def happens(world: World, label: str, target: str, text: str = "", *who: s
     """The platform says that something happened to a message."""
     said = world.message(text, *who)
     await world.app.ingest.accept(Incoming(said.place, said.sender, "event", text, label, "", target=target))
-    await world.app.settled()
+    await world.settled()
 
 
 async def test_with_the_message_goes_the_promise(world: World) -> None:

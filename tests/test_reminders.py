@@ -204,7 +204,7 @@ async def test_a_deleted_request_is_not_said_and_nothing_of_it_is_kept(world: Wo
     await world.say("下午三点提醒我接小宝", external_id="m1")
     gone = replace(world.message(""), kind="event", label="delete", target="m1")
     await world.app.ingest.accept(gone)
-    await world.app.settled()
+    await world.settled()
     await world.wait(DAY)
     assert len(world.replies) == 1
     for table in ("event", "reminder", "outbox"):
@@ -215,7 +215,7 @@ async def test_an_edited_request_is_set_anew_and_told(world: World) -> None:
     await world.say("下午三点提醒我开会", external_id="m1")
     edit = replace(world.message("下午五点提醒我开会"), kind="event", label="edit", target="m1")
     await world.app.ingest.accept(edit)
-    await world.app.settled()
+    await world.settled()
     assert world.replies[1:] == ["好，周五（6月12日）下午5:00提醒你：开会 ⏰2"]
     await world.wait(DAY)
     assert world.replies[2:] == ["提醒你：开会"]
@@ -245,7 +245,7 @@ async def test_a_denied_person_hears_nothing_any_more(new_world: NewWorld) -> No
     await world.open()
     line = world.message("下午三点提醒我开会", who="小美", platform="telegram")
     await world.app.ingest.accept(replace(line, sender=Sender("telegram", "7", "小美")))
-    await world.app.settled()
+    await world.settled()
     assert len(world.replies) == 1
     await world.say(".ai deny telegram:7")
     await world.wait(DAY)

@@ -205,6 +205,6 @@ async def test_a_second_copy_of_a_delivery_is_not_answered_twice(world: World) -
 async def test_a_bot_that_only_says_her_name_is_not_answered(world: World) -> None:
     incoming = world.message("小暖，在吗", "机器人", GROUP)
     await world.app.ingest.accept(replace(incoming, sender=Sender("console", "person:机器人", "机器人", is_bot=True)))
-    await world.app.settled()
+    await world.settled()
     await world.wait(30)
     assert world.replies == []

@@ -161,7 +161,7 @@ async def test_what_waited_behind_the_turn_is_dropped_but_what_memory_was_told_i
     await asked(world, "讲个故事", "阿明", "")
     for text in ("要长一点", "记住我对花生过敏", "停"):
         await world.app.ingest.accept(world.message(text, "阿明"))
-    await world.app.settled()
+    await world.settled()
     assert [reply.partition("：")[0] for reply in world.replies] == [STOPPED, "记住啦 #1"]
     assert ends(world)[1] == ("要长一点", "stopped")
 
@@ -178,7 +178,7 @@ async def test_a_stop_survives_a_crash_and_is_not_done_twice(world: World) -> No
     await world.app.ingest.accept(stop)
     await world.crash()
     await world.app.ingest.accept(stop)
-    await world.app.settled()
+    await world.settled()
     assert world.replies == [STOPPED]
     assert world.peek.events.count(label="stop") == 1
 
