@@ -445,7 +445,13 @@ def test_the_models_of_a_server_are_offered_to_whoever_sits_at_a_terminal(path: 
     }
     env = os.environ | ENGLISH | {"PYTHONPATH": str(ROOT)}
     with subprocess.Popen(
-        [*INIT, str(path)], stdin=theirs, stdout=theirs, stderr=theirs, cwd=path.parent, env=env, start_new_session=True
+        command(*INIT, str(path)),
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        cwd=path.parent,
+        env=env,
+        start_new_session=True,
     ) as program:
         os.close(theirs)
         told = dialogue(ours, answers)
