@@ -1,6 +1,7 @@
 """Several nuan on one database of a server: one answers, the others stand by and take over."""
 
 import asyncio
+import json
 import random
 import signal
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from bot.store.store import Store, open_store
 from tests import servers, storing
 from tests.e2e import running
 from tests.fakes.telegram_shapes import Person
+from tests.instrumented import free_port, get
 from tests.storing import Where
 from tests.street import Street, StreetHome, stop
 
@@ -105,15 +107,19 @@ async def test_a_clean_end_hands_over_at_once(tmp_path: Path, url: str) -> None:
 async def test_a_second_run_stands_by_and_answers_when_the_first_is_killed_or_stopped(tmp_path: Path, url: str) -> None:
     async with Street() as street:
         place = {"STORE__URL": url, "STORE__LEASE_SECONDS": "3", "TELEGRAM__ALLOW": str(ANN.id)}
-        settings = dict(street.home(tmp_path, **place).settings)
+        settings, port = dict(street.home(tmp_path, **place).settings), free_port()
         del settings["DISCORD__TOKEN"]
-        first, second, third = (StreetHome(tmp_path, settings, name) for name in ("first", "second", "third"))
+        first, third = StreetHome(tmp_path, settings, "first"), StreetHome(tmp_path, settings, "third")
+        second = StreetHome(tmp_path, settings | {"METRICS__ON": "true", "METRICS__PORT": str(port)}, "second")
         async with running(first, "run") as one:
             assert await street.tell(ANN, "第1句") == "收到第1句"
             async with running(second, "run") as two:
                 await two.until(lambda: "stands by" in two.output)
+                code, told = await get(port, "/health")
+                assert (code, json.loads(told)) == (200, {"status": "standby", "causes": []})
                 one.send(signal.SIGKILL)
                 assert await street.tell(ANN, "第2句") == "收到第2句"
+                assert json.loads((await get(port, "/health"))[1])["status"] == "green"
                 async with running(third, "run") as three:
                     await three.until(lambda: "stands by" in three.output)
                     await stop(two)

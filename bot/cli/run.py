@@ -41,7 +41,7 @@ from bot.ops.control import control_socket
 from bot.ops.health import HealthCheck, Supervisor
 from bot.ops.log_files import NullLog
 from bot.ops.logs import Logs
-from bot.ops.metrics import MetricsPages, make_metrics, serve_pages
+from bot.ops.metrics import MetricsPages, make_metrics, serve_pages, show_standby
 from bot.pipeline.configuration import Configuration
 from bot.pipeline.endpoints import make_pool
 from bot.plugins import load_plugins
@@ -202,27 +202,32 @@ async def _open_when_free(place: Installation, stopped: asyncio.Event, *, stands
     """The store. While another nuan answers from its database on a server, who `stands_by` waits to take over; None when
     it is stopped before that.
     """
-    rules, told = place.settings.store, False
-    while not stopped.is_set():
-        try:
-            return await open_store(
-                place.data,
-                frozenset(place.settings.bot.owners),
-                place.settings.allow_list,
-                url=place.url,
-                writers=rules.writers,
-                lease_seconds=rules.lease_seconds,
-                copied=rules.copy_before_update,
-            )
-        except DatabaseHeldError as error:
-            if not stands_by:
-                raise
-            if not told:
-                await _load(place)
-                print(f"nuan: {error}; this one stands by to take over", flush=True)
-                told = True
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(stopped.wait(), STAND_BY_SECONDS)
+    rules, metrics = place.settings.store, place.settings.metrics
+    async with contextlib.AsyncExitStack() as standing_by:
+        told = False
+        while not stopped.is_set():
+            try:
+                return await open_store(
+                    place.data,
+                    frozenset(place.settings.bot.owners),
+                    place.settings.allow_list,
+                    url=place.url,
+                    writers=rules.writers,
+                    lease_seconds=rules.lease_seconds,
+                    copied=rules.copy_before_update,
+                )
+            except DatabaseHeldError as error:
+                if not stands_by:
+                    raise
+                if not told:
+                    told = True
+                    await _load(place)
+                    if metrics.on:
+                        page = serve_pages(metrics.host, metrics.port, show_standby, NullLog())
+                        await standing_by.enter_async_context(page)
+                    print(f"nuan: {error}; this one stands by to take over", flush=True)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(stopped.wait(), STAND_BY_SECONDS)
     return None
 
 
