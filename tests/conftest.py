@@ -52,6 +52,7 @@ BOTH_ENGINES = frozenset(
         "memory_change",
         "memory_flow",
         "memory_merging",
+        "note_forgetting",
         "outage",
         "promises",
         "reminders",

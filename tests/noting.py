@@ -30,7 +30,7 @@ def found(world: World, audience: Audience, word: str) -> list[str]:
     marks = ",".join("?" * len(scopes_of(audience)))
     rows = world.rows(
         "SELECT path, first_line, last_line FROM doc JOIN note_chunk ON note_chunk.id = ref JOIN note ON "
-        f"note.id = note_id WHERE doc.kind = 'note' AND scope IN ({marks}) AND instr(text, ?) "
+        f"note.id = note_id WHERE doc.kind = 'note' AND scope IN ({marks}) AND replace(text, ?, '') <> text "
         "ORDER BY path, first_line",
         *scopes_of(audience),
         word,

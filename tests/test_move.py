@@ -43,7 +43,7 @@ def tell(*_):
         os.kill(os.getpid(), signal.SIGKILL)
 
 places = [where if where.startswith("postgresql") else Path(where) for where in sys.argv[1:3]]
-engine.move(*places, tell, 0)
+engine.move(*places, Path(sys.argv[4]), tell, 0)
 """
 """A move that is killed after so many steps."""
 
@@ -73,9 +73,9 @@ async def fill(world: World) -> None:
     await world.say(".ai budget day 9000")
 
 
-def cut(source: str, target: str, steps: int) -> None:
+def cut(source: str, target: str, folder: Path, steps: int) -> None:
     """Begin a move, and kill it."""
-    done = subprocess.run([sys.executable, "-c", CUT, source, target, str(steps)], cwd=ROOT, check=False)
+    done = subprocess.run([sys.executable, "-c", CUT, source, target, str(steps), str(folder)], cwd=ROOT, check=False)
     assert done.returncode == -signal.SIGKILL
 
 
@@ -169,7 +169,7 @@ async def test_killed_at_any_step_it_goes_on_and_no_nuan_starts_on_half_of_it(
         way, settings = ("--to", "sqlite:"), {"NUAN_STORE__URL": empty}
     places = (empty, str(file)) if back else (str(file), empty)
     for steps in (3, 9, 40, 80):
-        cut(*places, steps=steps)
+        cut(*places, filled, steps=steps)
         with pytest.raises(StoreError, match="not finished: run `nuan move` again"):
             await open_store(filled, url="" if back else empty)
     done = nuan(filled, "move", *way, **settings)
@@ -180,7 +180,7 @@ async def test_killed_at_any_step_it_goes_on_and_no_nuan_starts_on_half_of_it(
 
 async def test_what_was_changed_between_two_runs_is_copied_anew(filled: Path, empty: str) -> None:
     file = filled / DATABASE
-    cut(str(file), empty, steps=40)
+    cut(str(file), empty, filled, steps=40)
     world = await World(filled).open()
     await world.say("叫我阿王")
     await world.close()
@@ -205,7 +205,7 @@ async def test_a_server_that_goes_away_in_the_middle_is_one_line_and_it_goes_on(
     with pytest.raises(
         StoreError, match=r"cannot be used .*; the source is as it was; run the same command again"
     ) as gone:
-        engine.move(filled / DATABASE, empty, tell, NOW)
+        engine.move(filled / DATABASE, empty, filled, tell, NOW)
     assert "\n" not in str(gone.value)
     assert nuan(filled, "move", "--to", empty).code == 0
 

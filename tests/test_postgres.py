@@ -286,6 +286,31 @@ async def test_tombstones_that_a_folder_has_from_before_are_taken_to_the_server(
         assert store.tombstones.covers("我对花生过敏")
 
 
+async def test_of_a_note_that_was_changed_in_two_places_both_texts_stay(tmp_path: Path, url: str) -> None:
+    first, second, note = tmp_path / "first", tmp_path / "second", "notes/2026-05-02.md"
+    for folder in (first, second):
+        async with await open_store(folder, url=url) as store:
+            store.files.notes.create(note, b"one\n")
+    (first / note).write_text("by hand\n", "utf-8")
+    async with await open_store(second, url=url) as store:
+        store.files.notes.replace(note, b"by nuan\n")
+    async with await open_store(first, url=url) as store:
+        assert sorted(store.files.notes.listing().found) == ["notes/2026-05-02-here.md", note]
+        assert store.files.notes.read(note, 99)[0] == b"by nuan\n"
+        assert store.files.notes.read("notes/2026-05-02-here.md", 99)[0] == b"by hand\n"
+
+
+async def test_a_new_database_takes_the_notes_of_the_folder_and_removes_none(
+    tmp_path: Path, url: str, older: str
+) -> None:
+    async with await open_store(tmp_path, url=url) as store:
+        store.files.notes.create("notes/2026-05-02.md", b"one\n")
+    async with await open_store(tmp_path, url=older, copied=False) as store:
+        assert store.files.notes.read("notes/2026-05-02.md", 99)[0] == b"one\n"
+    async with await open_store(tmp_path / "another machine", url=older) as store:
+        assert store.files.notes.read("notes/2026-05-02.md", 99)[0] == b"one\n"
+
+
 async def test_a_backup_is_put_back_and_what_was_forgotten_since_stays_forgotten(tmp_path: Path, url: str) -> None:
     if not any(shutil.which(program) for program in ("pg_dump", "pg_restore")):
         pytest.skip("pg_dump and pg_restore are not there: install postgresql-client")

@@ -32,7 +32,7 @@ def move(place: Installation, to: str, *, as_json: bool) -> str:
     require_database(place)
     resume_collector()
     with _held(place.data), progress_bar("moving", quiet=as_json) as tell:
-        moved = engine.move(source, target, tell, SystemClock().now())
+        moved = engine.move(source, target, place.data, tell, SystemClock().now())
     if as_json:
         return json_document(asdict(moved) | {"from": _named(place, source), "to": _named(place, target)})
     width = max(len(each.table) for each in moved.tables)

@@ -93,8 +93,8 @@ class StoreRules(SettingsTable):
 
     url: Annotated[SecretStr, AfterValidator(database_url)] | None = None
     """A database of a PostgreSQL server, like postgresql://user:password@host/name; without it the file nuan.db in the
-    data folder. It needs the extra postgres, and a start anew when it changes; notes and logs stay in the data
-    folder, what was forgotten is known by the schema nuan_kept, which no backup holds."""
+    data folder. It needs the extra postgres, and a start anew when it changes; logs stay in the data folder,
+    notes and what was forgotten lie in the schema nuan_kept, which no backup holds."""
     writers: int = Field(default=4, ge=1, le=16)
     """Connections to that server that write at once, each for another chat, 1 to 16."""
     lease_seconds: float = Field(default=15.0, ge=3, le=300)

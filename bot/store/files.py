@@ -518,14 +518,14 @@ class DataFiles:
     `told` are lines for the operator's log: the number of a note, its path, how many lines, and what was done.
     """
 
-    def __init__(self, folder: Path, kept: KeptBeside | None = None) -> None:
-        """What is `kept` beside the database is in the folder as well, unless it lies elsewhere.
+    def __init__(self, folder: Path, kept: KeptBeside | None = None, notes: NoteFiles | None = None) -> None:
+        """What is `kept` beside the database, and `notes`, are of the folder alone unless they lie elsewhere, too.
 
         StoreError when the tombstones cannot be read.
         """
         kept = kept or KeptInFolder(folder)
         self.folder = folder
-        self.notes = NoteFiles(folder)
+        self.notes = notes or NoteFiles(folder)
         self.tombstones = Tombstones(kept)
         self.erasures = Erasures(kept, self.tombstones)
         self.archives = WaitingArchives(folder)

@@ -76,7 +76,9 @@ class Store:
         self.folder = folder
         self.url = url
         self.boot = secrets.token_hex(8)
-        self.files = DataFiles(folder, postgres_part("kept").KeptOnServer(url) if url else None)
+        kept = postgres_part("kept").KeptOnServer(url) if url else None
+        notes = postgres_part("notes").NotesOnServer(folder, url) if url and lock is not None else None
+        self.files = DataFiles(folder, kept, notes)
         self.tombstones = self.files.tombstones
         database.share(self.files, lists, self.boot)
         self.events = Events(database)
@@ -160,6 +162,8 @@ async def open_store(
             if url and not read_only:
                 await asyncio.to_thread(postgres_part("kept").KeptOnServer(url).take_in, KeptInFolder(folder))
             store = Store(database, folder, AccessLists(owners, allow), lock, url)
+            if url and not read_only:  # what is forgotten at once is in the folder by then, wherever it was written
+                await asyncio.to_thread(store.files.notes.listing)
             if not read_only:
                 await store.people.take_owner_code()
                 await store.people.resume_erasures()

@@ -47,3 +47,48 @@ async def test_an_erasure_that_was_begun_is_ended_by_whoever_opens_the_store_nex
     async with await open_store(other_machine(engine, tmp_path), url=url) as store:
         assert not await store.people.is_known(person)
     assert engine.files_with(CANARY) == []
+
+
+NOTE, OTHER = "notes/2026-05-02.md", "notes/2026-05-03.md"
+
+
+async def test_notes_are_there_for_whoever_opens_the_store_next_and_edits_come_back(
+    engine: Engine, tmp_path: Path
+) -> None:
+    """Both machines have a folder of their own; on SQLite there is one."""
+    url, first, second = engine.url if isinstance(engine, Postgres) else "", tmp_path / "first", tmp_path / "second"
+    if not url:
+        first = second = engine.folder
+    async with await open_store(first, url=url) as store:
+        assert store.files.notes.create(NOTE, b"one\n")
+        assert store.files.notes.create(OTHER, b"two\n")
+    async with await open_store(second, url=url) as store:
+        assert sorted(store.files.notes.listing().found) == [NOTE, OTHER]
+        write(second / NOTE, "by hand\n")
+        store.files.notes.remove(OTHER)
+        store.files.notes.listing()
+    write(second / OTHER, "new, while nothing ran\n")
+    async with await open_store(second, url=url):
+        pass
+    async with await open_store(first, url=url) as store:
+        assert texts(first) == {NOTE: "by hand\n", OTHER: "new, while nothing ran\n"}
+        store.files.notes.replace(NOTE, b"by nuan\n")
+        remove(first / OTHER)
+        assert sorted(store.files.notes.listing().found) == [NOTE]
+    async with await open_store(second, url=url):
+        assert texts(second) == {NOTE: "by nuan\n"}
+
+
+def write(path: Path, text: str) -> None:
+    """Somebody writes a file."""
+    path.write_text(text, "utf-8")
+
+
+def remove(path: Path) -> None:
+    """Somebody takes a file away."""
+    path.unlink()
+
+
+def texts(folder: Path) -> dict[str, str]:
+    """The notes that lie there."""
+    return {str(path.relative_to(folder)): path.read_text("utf-8") for path in sorted(folder.glob("notes/*.md"))}

@@ -25,6 +25,7 @@ from bot.store.engine import Connection
 from bot.store.files import KeptBeside, KeptInFolder, carry_kept
 from bot.store.postgres.connection import NUMBERED, PostgresTx
 from bot.store.postgres.kept import KeptOnServer
+from bot.store.postgres.notes import NotesOnServer
 from bot.store.postgres.opening import (
     BEGIN_READING,
     UNFINISHED,
@@ -220,8 +221,9 @@ class ServerTarget:
         self.tx.execute(f"DROP TABLE {UNFINISHED}")
 
 
-def move(source: Path | str, target: Path | str, tell: Tell, now: int) -> Moved:
+def move(source: Path | str, target: Path | str, folder: Path, tell: Tell, now: int) -> Moved:
     """Copy everything and compare it; each is a database file or the address of a database of a server, one a server.
+    `folder` is the data folder.
 
     What an earlier run copied stays, as far as the source still says so. StoreError with what to do: the target is not
     empty, a version is another one, a server or a disk fails, or a comparison does.
@@ -251,6 +253,8 @@ def move(source: Path | str, target: Path | str, tell: Tell, now: int) -> Moved:
         same = tuple(_compared(of.tx, to.tx, table, progress) for table in (*tables, meta))
         questions = _asked_alike(of.tx, to.tx, now)
         kept = carry_kept(of.kept, to.kept)
+        if isinstance(source, str):
+            NotesOnServer(folder, source).listing()  # the folder has them all; a database takes them in from there
         to.finish()
         return Moved(same, questions, kept, anew)
 
