@@ -94,7 +94,9 @@ def read_migrations(engine: str) -> dict[int, tuple[str, ...]]:
     """The statements of each migration of that package, by its number."""
     folder = files(engine).joinpath("migrations")
     names = sorted(file.name for file in folder.iterdir() if file.name.endswith(".sql"))
-    return {int(name[:4]): _statements(folder.joinpath(name).read_text("utf-8")) for name in names}
+    found = {int(name[:4]): _statements(folder.joinpath(name).read_text("utf-8")) for name in names}
+    assert len(found) == len(names), f"two migrations of {engine} have one number"
+    return found
 
 
 MIGRATIONS = tuple(read_migrations("bot.store.sqlite").values())
