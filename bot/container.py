@@ -26,6 +26,7 @@ from bot.pipeline.jobs.notes import LogFlusher, NoteReader, NoteWriter
 from bot.pipeline.jobs.upkeep import DialogueRollup, MemoryAging, StatementRewriter
 from bot.pipeline.media import MediaReader
 from bot.pipeline.opening import OpeningReader
+from bot.pipeline.pictures import PictureMaker
 from bot.pipeline.plan import Planner
 from bot.pipeline.recall import AutoRecall, Recall, SectionFilter
 from bot.pipeline.refusals import TalkLimiter
@@ -117,6 +118,7 @@ def make_services(
     embedding = make_embedding_callers(parts)
     recall = make_recall(parts, embedding.caller, pays=True)
     planner = make_planner(parts, recall)
+    pictures = PictureMaker(store, planner, sender.adapter, clock, current, log)
     reminders = ReminderService(store, clock, current, log)
     notes = NoteReader(store, clock, current, thread, read_notes, log)
     caller = ModelCaller(current, slots, clock, log)
@@ -127,7 +129,7 @@ def make_services(
     def added(specs: Mapping[str, ToolSpec]) -> tuple[Tool, ...]:
         return (*outside.tools(specs), *plugins.tools())
 
-    tools = ToolRegistry(store, current, recall, notes.read, reminders, media, thread, added)
+    tools = ToolRegistry(store, current, recall, notes.read, reminders, media, pictures, thread, added)
     runner = TurnRunner(store, planner, caller, tools.tools, clock, current, log, sender, timings)
 
     async def begin(occasion: Occasion, stop: asyncio.Event) -> None:

@@ -41,6 +41,7 @@ BASE = {
     "memory": {"mode": "hybrid", "embedding": {"provider": "openai", "base_url": HERE, "model": "e"}},
 }
 SPECIAL = {
+    "image.size": "auto",
     "mcp.servers": {"notes": {"command": "notes-server", "about": "my notes"}},
     "store.url": "postgresql://nuan@db.example/nuan",
     "persona": "other",

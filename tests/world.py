@@ -15,7 +15,7 @@ from bot.core.models import Capabilities, Message
 from bot.core.parts import PartKind
 from bot.core.people import ErasedPerson
 from bot.core.ports import SettingChanges
-from bot.model.pool import Endpoint, ModelPool, SpeechEndpoint
+from bot.model.pool import DrawingEndpoint, Endpoint, ModelPool, SpeechEndpoint
 from bot.money import rate_of
 from bot.pipeline.concurrency import WorkQueue
 from bot.pipeline.endpoints import make_embedding
@@ -27,7 +27,7 @@ from bot.text.catalogue import Catalogue, catalogue
 from tests.blank import lay, unsynced
 from tests.configured import configured
 from tests.fakes.clock import SimClock, let_others_run
-from tests.fakes.model import ScriptedModel, ScriptedSpeaker
+from tests.fakes.model import ScriptedModel, ScriptedPainter, ScriptedSpeaker
 from tests.peek import Peek
 from tests.servers import URLS, read
 
@@ -184,6 +184,7 @@ class World(Seen):
         self.fallbacks: tuple[ScriptedModel, ...] = ()
         self.small: ScriptedModel | None = None
         self.speaker: ScriptedSpeaker | None = None
+        self.painter: ScriptedPainter | None = None
         self.scrub: Callable[[ErasedPerson], int] | None = None
         self.said: dict[str, str | None] = {}
         self.plugins = Plugins()
@@ -242,7 +243,8 @@ class World(Seen):
         small = Endpoint(self.small, rate_of(settings.small, can)) if self.small is not None else None
         first = Endpoint(self.model, rate_of(settings.model, can))
         speech = SpeechEndpoint(self.speaker, settings.voice.price or 0.0) if self.speaker is not None else None
-        return ModelPool(first, fallbacks, small, tries, make_embedding(by_words(settings)), speech)
+        drawing = DrawingEndpoint(self.painter, settings.image.price or 0.0) if self.painter is not None else None
+        return ModelPool(first, fallbacks, small, tries, make_embedding(by_words(settings)), speech, drawing)
 
     async def close(self) -> None:
         """Stop as an operator does: nothing is closed, everything is parked."""

@@ -343,6 +343,7 @@ async def _model(settings: Settings, path: str, model: ModelSettings) -> tuple[C
     if path == "model":
         wanted |= {"media.images": settings.media.images, "media.voice": settings.media.voice}
         wanted |= {"voice.model": "" if settings.voice.base_url else settings.voice.model}
+        wanted |= {"image.model": "" if settings.image.base_url else settings.image.model}
     listed = "" if known else "; it lists no models, so whether it can answer is not known: does base_url end in /v1?"
     found = [passed(path, f"{where} can be reached{listed}"), *abilities(settings, path, endpoint, model)]
     return (*found, *_unlisted(wanted, known))
@@ -375,9 +376,17 @@ def abilities(settings: Settings, path: str, endpoint: Endpoint, model: ModelSet
         able = {
             "media.images": capabilities_of(settings, model, images).vision,
             "media.voice": capabilities_of(settings, model, voice).transcription,
+            "image.model": bool(settings.image.base_url)
+            or capabilities_of(settings, model, settings.image.model).drawing,
             "voice.model": bool(speaker.base_url) or capabilities_of(settings, model, speaker.model).speech,
         }
-        for key, name in (("media.images", images), ("media.voice", voice), ("voice.model", speaker.model)):
+        used = {
+            "media.images": images,
+            "media.voice": voice,
+            "voice.model": speaker.model,
+            "image.model": settings.image.model,
+        }
+        for key, name in used.items():
             if name and not able[key]:
                 yield failed(key, f"{can.provider} is not known to have such models; leave it empty")
 

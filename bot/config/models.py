@@ -105,6 +105,10 @@ class CapabilityRule(SettingsTable):
     """Whether the server transcribes recordings."""
     speech: bool | None = None
     """Whether the server has models that speak."""
+    drawing: bool | None = None
+    """Whether the server has models that draw and gives the picture itself, not its address."""
+    picture_format: bool | None = None
+    """Whether a request for a picture may say that the picture itself is wanted."""
 
 
 def read_rules(text: str) -> tuple[CapabilityRule, ...]:
@@ -207,6 +211,28 @@ class VoiceServer(SettingsTable):
     """Characters that are spoken in a local day, to everybody together; none means no limit."""
     deadline_seconds: float = Field(default=15.0, gt=0, le=120)
     """How long an answer waits for its recording, in seconds; then it goes out as text."""
+
+
+class ImageServer(SettingsTable):
+    """Who draws pictures for people who ask for one, where a platform takes them; the model gets the tool `image` for it."""
+
+    model: ModelName = ""
+    """Name of a model that draws, by /images/generations of an OpenAI-compatible server; empty draws nothing, and there is
+    no such tool."""
+    base_url: ServerUrl = ""
+    """Address of the server's API; empty is that of [model], with its key and proxy."""
+    api_key: SecretStr | None = None
+    """Key of the server; better kept in .env, in a variable like NUAN_IMAGE__API_KEY."""
+    proxy: ProxyUrl = ""
+    """Proxy, http://, https:// or socks5:// with host and port; empty for none."""
+    size: Annotated[str, Field(pattern=r"^(auto|[1-9][0-9]{1,4}x[1-9][0-9]{1,4})$")] = "1024x1024"
+    """Size of a picture in pixels, width x height, or auto, as the server takes it."""
+    price: Money = None
+    """Price of one picture, in budget.currency."""
+    person_day: int = Field(default=5, ge=1, le=1_000)
+    """Pictures that are drawn for one person in a local day, 1 to 1000."""
+    deadline_seconds: float = Field(default=60.0, gt=0, le=600)
+    """When a picture is given up, in seconds; the reply waits for it."""
 
 
 class Budget(SettingsTable):

@@ -30,6 +30,7 @@ from bot.config.models import (
     Budget,
     CapabilityRule,
     Fallback,
+    ImageServer,
     ModelServer,
     ModelSettings,
     ModelUse,
@@ -305,6 +306,7 @@ class Settings(BaseSettings):
     input: InputRules = InputRules()
     media: MediaRules = MediaRules()
     voice: VoiceServer = VoiceServer()
+    image: ImageServer = ImageServer()
     memory: MemoryRules = MemoryRules()
     sections: SectionRules = SectionRules()
     notes: NoteRules = NoteRules()

@@ -249,6 +249,8 @@ class Capabilities:
     vision: bool = True
     transcription: bool = True
     speech: bool = True
+    drawing: bool = True
+    picture_format: bool = True
 
 
 @dataclass(frozen=True, slots=True)

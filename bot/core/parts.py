@@ -33,13 +33,15 @@ class Sticker:
 @dataclass(frozen=True, slots=True)
 class Image:
     """A picture. `file` is where its bytes lie in the data folder (`PartFiles`, or the archive of an export), `size` how
-    many they are, `name` what people read, `caption` what stands below it."""
+    many they are, `name` what people read, `caption` what stands below it, `about` what it shows, for the line that stands
+    for it."""
 
     kind: ClassVar[PartKind] = "image"
     file: str
     name: str
     size: int
     caption: str = ""
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True)

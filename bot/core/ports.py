@@ -143,6 +143,20 @@ class Speaker(Protocol):
         ...
 
 
+class Painter(Protocol):
+    """Whoever draws pictures."""
+
+    name: str
+
+    async def draw(self, prompt: str, deadline_s: float) -> bytes:
+        """The picture of a description, or ModelError; cancelling it aborts the call."""
+        ...
+
+    async def close(self) -> None:
+        """Free what it holds."""
+        ...
+
+
 class Embedder(Protocol):
     """Whoever makes vectors. Those of one `name` can be compared; `calls` says that a server is asked, and paid; `means`
     that texts of one meaning are alike, whatever their words. Below `least_cosine` two texts have nothing in common,
@@ -364,7 +378,9 @@ def log_numbers() -> Mapping[str, int]:
     return _ABOUT.get()
 
 
-def model_fields(operation: Literal["chat", "embeddings", "speech"], model: str, provider: str = "") -> dict[str, str]:
+def model_fields(
+    operation: Literal["chat", "embeddings", "speech", "image"], model: str, provider: str = ""
+) -> dict[str, str]:
     """Who was asked for what, named after the OpenTelemetry conventions for generative AI."""
     named = {"gen_ai.operation.name": operation, "gen_ai.provider.name": provider, "gen_ai.request.model": model}
     return {name: value for name, value in named.items() if value}

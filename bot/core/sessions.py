@@ -27,6 +27,7 @@ CallCause = Literal[
     "see",
     "listen",
     "speak",
+    "image",
     "heartbeat",
     "join",
     "embedding",

@@ -1,5 +1,5 @@
-"""Answers in another form than text: whether a message asks to hear its answer, and how an answer reads aloud. By rule,
-pure."""
+"""Answers in another form than text: whether a message asks to hear its answer or for a picture, and how an answer reads
+aloud. By rule, pure."""
 
 import unicodedata
 
@@ -13,6 +13,7 @@ MOST_CHARS = 120
 
 _WORDS = read_table("bot.language", "media")
 _ALOUD, _NOT_ALOUD = (LazyPattern("|".join(_WORDS["aloud"][name])) for name in ("asks", "not"))
+_PICTURE, _NO_PICTURE = (LazyPattern("|".join(_WORDS["picture"][name])) for name in ("asks", "not"))
 
 _UNSPOKEN = frozenset(("So", "Sk", "Cf", "Cs", "Co"))
 """Categories of signs that are seen and not said: emoji and what joins them."""
@@ -29,6 +30,12 @@ def asks_aloud(text: str) -> bool:
     folded = fold(text)
     asked = _ALOUD.search(folded)
     return asked is not None and _NOT_ALOUD.search(folded[: asked.start()]) is None
+
+
+def asks_picture(text: str) -> bool:
+    """Whether a message has words for a picture that is wanted, so that a model may have judged that it is."""
+    folded = fold(text)
+    return any(not _NO_PICTURE.search(folded[: found.start()]) for found in _PICTURE.finditer(folded))
 
 
 def spoken_form(text: str) -> str:

@@ -1,6 +1,7 @@
-"""Models behind an OpenAI-compatible server, for chats, vectors and speech; never retries, logs or counts money."""
+"""Models behind an OpenAI-compatible server, for chats, vectors, speech and pictures; never retries, logs or counts money."""
 
 import asyncio
+import base64
 import json
 import math
 from collections.abc import Awaitable, Callable, Sequence
@@ -11,7 +12,7 @@ from bot.core.models import Completion, Embeddings, ModelRequest
 from bot.lazy_packages import load_parts_when_asked, loading_without
 from bot.model.completion import CompletionBuilder, describe_error, fault_of, label
 from bot.model.dialect import PLAIN_DIALECT, Dialect
-from bot.text.files import sound_ending
+from bot.text.files import picture_ending, sound_ending
 
 if TYPE_CHECKING:
     from bot.model.transport import Transport
@@ -188,6 +189,32 @@ class OpenAISpeaker(ServerClient):
 
     async def _speak(self, text: str) -> bytes:
         return await (await self.prepare()).speak(text, self._voice, self._kind)
+
+
+class OpenAIPainter(ServerClient):
+    """A model that draws pictures of that size, behind such a server; `wants_base64`: it has to be told that no address is
+    wanted."""
+
+    def __init__(
+        self, base_url: str, api_key: str, model: str, size: str, proxy: str = "", *, wants_base64: bool = True
+    ) -> None:
+        super().__init__(base_url, api_key, model, proxy=proxy)
+        self._size = size
+        self._wants_base64 = wants_base64
+
+    async def draw(self, prompt: str, deadline_s: float) -> bytes:
+        """The picture within `deadline_s` seconds, or ModelError, whatever the server answers."""
+        coded = await within_deadline(deadline_s, self._draw(prompt), "no picture")
+        try:
+            picture = await asyncio.to_thread(base64.b64decode, coded, validate=True)
+        except ValueError:
+            picture = b""
+        if not picture_ending(picture):
+            raise ModelError("invalid", "the server answered what is no picture")
+        return picture
+
+    async def _draw(self, prompt: str) -> str:
+        return await (await self.prepare()).draw(prompt, self._size, wants_base64=self._wants_base64)
 
 
 def read_embeddings(raw: bytes, count: int, dimensions: int | None) -> Embeddings:

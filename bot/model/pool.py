@@ -11,7 +11,7 @@ from typing import Any
 from bot.core.clock import HOUR_MS
 from bot.core.errors import ModelError, ModelFault
 from bot.core.models import PriceAt
-from bot.core.ports import Embedder, Model, Speaker
+from bot.core.ports import Embedder, Model, Painter, Speaker
 
 FAILURES = 3
 """Failures in a row after which a model rests."""
@@ -131,6 +131,14 @@ class SpeechEndpoint:
     price: float
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class DrawingEndpoint:
+    """Who draws, and what one picture costs."""
+
+    painter: Painter
+    price: float
+
+
 @dataclass(frozen=True, slots=True)
 class EndpointFailure:
     """How one model failed within one call: the last error and when, ms, how often, and whether it was asked at all."""
@@ -160,10 +168,12 @@ class ModelPool:
         tries: int = 3,
         embedding: EmbeddingEndpoint | None = None,
         speech: SpeechEndpoint | None = None,
+        drawing: DrawingEndpoint | None = None,
     ) -> None:
         self.first = first
         self.embedding = embedding
         self.speech = speech
+        self.drawing = drawing
         self._fallbacks = fallbacks
         self._small = small
         self._tries = tries
@@ -270,6 +280,8 @@ class ModelPool:
             await self.embedding.embedder.close()
         if self.speech is not None:
             await self.speech.speaker.close()
+        if self.drawing is not None:
+            await self.drawing.painter.close()
 
     def _order(self, small: bool) -> tuple[Endpoint, ...]:
         if small and self._small is not None:

@@ -247,6 +247,21 @@ class Transport:
             )
             return spoken.content
 
+    async def draw(self, prompt: str, size: str, *, wants_base64: bool) -> str:
+        """The picture of a description, in base64; raises as `ask`."""
+        with self._translated():
+            images = await asyncio.to_thread(lambda: self._client.images)
+            # Servers that know only one form refuse to be asked for it.
+            form: Literal["b64_json"] | openai.Omit = "b64_json" if wants_base64 else openai.omit
+            drawn = await images.generate(
+                model=self._name, prompt=prompt, size=size, n=1, response_format=form, extra_headers=self._headers
+            )
+            pictures = getattr(drawn, "data", None) or (None,)
+            found: object = getattr(pictures[0], "b64_json", None)
+            if not isinstance(found, str):
+                raise ModelError("invalid", "the server answered no picture: is image.model one of its models?")
+            return found
+
     async def embed(self, texts: Sequence[str], dimensions: int | None) -> bytes:
         """The server's answer to a request for the vectors of these texts, unread; raises as `ask`."""
         with self._translated():

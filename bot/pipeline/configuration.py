@@ -65,6 +65,7 @@ def texts_key(settings: Settings) -> tuple[object, ...]:
         settings.prompt.tools,
         settings.memory.inject,
         bool(settings.media.images),
+        bool(settings.image.model),
         tuple((name, rules.about) for name, rules in settings.mcp.servers.items()),
     )
 

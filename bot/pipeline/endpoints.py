@@ -6,16 +6,16 @@ from pathlib import Path
 
 from bot.config.base import is_loopback
 from bot.config.memory import Provider
-from bot.config.models import Budget, CapabilityRule, ModelSettings, read_rules
+from bot.config.models import Budget, CapabilityRule, ImageServer, ModelSettings, VoiceServer, read_rules
 from bot.config.settings import Settings
 from bot.core.clock import SystemClock
 from bot.core.files import resource_dir
 from bot.core.models import Capabilities, Price, PriceAt
-from bot.model.client import OpenAIEmbedder, OpenAIModel, OpenAISpeaker
+from bot.model.client import OpenAIEmbedder, OpenAIModel, OpenAIPainter, OpenAISpeaker
 from bot.model.dialect import Dialect, known_capabilities
 from bot.model.local import LocalEmbedder, encoder_installed
 from bot.model.offline import OfflineModel
-from bot.model.pool import EmbeddingEndpoint, Endpoint, ModelPool, SpeechEndpoint
+from bot.model.pool import DrawingEndpoint, EmbeddingEndpoint, Endpoint, ModelPool, SpeechEndpoint
 from bot.money import UNKNOWN_CAPABILITIES, public_rate, rate_of
 from bot.recall.vectors import HashEmbedder
 from bot.session import best_idle_seconds, best_log_tokens
@@ -58,12 +58,19 @@ def make_pool(settings: Settings, find: Callable[[str], Path]) -> ModelPool:
     """The configured servers, or the built-in offline model, whose texts `find` finds."""
     if not settings.model.base_url:
         offline = OfflineModel(catalogue(find, "offline"))
-        return ModelPool(Endpoint(offline, _no_cost), embedding=make_embedding(settings), speech=make_speech(settings))
+        return ModelPool(
+            Endpoint(offline, _no_cost),
+            embedding=make_embedding(settings),
+            speech=make_speech(settings),
+            drawing=make_drawing(settings),
+        )
     others = (settings.fallback, settings.second_fallback)
     small = endpoint_of(settings, settings.small) if settings.small.name else None
     fallbacks = tuple(endpoint_of(settings, other) for other in others if other.name)
     first, embedding = endpoint_of(settings, settings.model), make_embedding(settings)
-    return ModelPool(first, fallbacks, small, settings.model.tries, embedding, make_speech(settings))
+    return ModelPool(
+        first, fallbacks, small, settings.model.tries, embedding, make_speech(settings), make_drawing(settings)
+    )
 
 
 def pool_key(settings: Settings) -> tuple[object, ...]:
@@ -87,6 +94,7 @@ def pool_key(settings: Settings) -> tuple[object, ...]:
         settings.memory.mode,
         settings.memory.embedding,
         settings.voice.model_copy(update=dict.fromkeys(("max_chars", "day_characters", "deadline_seconds"))),
+        settings.image.model_copy(update=dict.fromkeys(("person_day", "deadline_seconds"))),
         settings.budget.currency,
         settings.budget.usd_rate,
     )
@@ -129,7 +137,7 @@ def price_problems(settings: Settings) -> tuple[str, ...]:
         if model.name
         for problem in _unpriced(settings, path, model, limited)
     )
-    return (*unpriced, *embedding_problems(settings), *voice_problems(settings))
+    return (*unpriced, *embedding_problems(settings), *voice_problems(settings), *image_problems(settings))
 
 
 def _unpriced(settings: Settings, path: str, model: ModelSettings, limited: str) -> Iterator[str]:
@@ -192,18 +200,38 @@ def make_speech(settings: Settings) -> SpeechEndpoint | None:
     return SpeechEndpoint(speaker, voice.price or 0.0)
 
 
+def make_drawing(settings: Settings) -> DrawingEndpoint | None:
+    """The configured painter, None where nothing is drawn."""
+    image = settings.image
+    own = image if image.base_url else settings.model
+    if not image.model or not own.base_url:
+        return None
+    can = known_capabilities((*shipped_rules(), *settings.capabilities), own.base_url, image.model)
+    key = own.api_key.get_secret_value() if own.api_key is not None else ""
+    painter = OpenAIPainter(own.base_url, key, image.model, image.size, own.proxy, wants_base64=can.picture_format)
+    return DrawingEndpoint(painter, image.price or 0.0)
+
+
+def image_problems(settings: Settings) -> tuple[str, ...]:
+    """Who draws needs a server, and with a limit in money a price, as who speaks does."""
+    return _unpriced_server(settings, "image", settings.image, "what one picture costs")
+
+
 def voice_problems(settings: Settings) -> tuple[str, ...]:
     """Who speaks needs a server, and with a limit in money a price, unless the server is on this machine."""
-    voice = settings.voice
-    url = voice.base_url or settings.model.base_url
-    if not voice.model:
+    return _unpriced_server(settings, "voice", settings.voice, "what a million characters cost")
+
+
+def _unpriced_server(settings: Settings, table: str, server: VoiceServer | ImageServer, price: str) -> tuple[str, ...]:
+    url = server.base_url or settings.model.base_url
+    if not server.model:
         return ()
     if not url:
-        return ("voice.model: needs voice.base_url or model.base_url",)
+        return (f"{table}.model: needs {table}.base_url or model.base_url",)
     limited = _limit_in_money(settings)
-    if not limited or voice.price is not None or is_loopback(url):
+    if not limited or server.price is not None or is_loopback(url):
         return ()
-    return (f"budget.{limited}: needs voice.price, what a million characters cost",)
+    return (f"budget.{limited}: needs {table}.price, {price}",)
 
 
 def embedding_provider(settings: Settings) -> Provider:

@@ -117,7 +117,8 @@ class ReplyBuilder:
         """What a tool made, to be sent; its name in brackets stands for it where it cannot be, and in what is told later."""
         part = read_part(stored)
         assert isinstance(part, Media)
-        return Draft(self._current.words.tell(person, f"part_{part.kind}", name=part.name), "reply", part=part)
+        name = part.about if isinstance(part, Image) and part.about else part.name
+        return Draft(self._current.words.tell(person, f"part_{part.kind}", name=name), "reply", part=part)
 
     def _parts(self, text: str, seed: int, chat: Chat) -> tuple[PacedMessage, ...]:
         if self._current.value.texts.personas.paced(chat):

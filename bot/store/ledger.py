@@ -181,6 +181,9 @@ RELEASE = "UPDATE call SET state = 'released', settled_at = ? WHERE state = 'res
 NO_END = 1 << 40
 """A quarter of an hour that never comes."""
 
+PERSON_CALLS = "person_calls"
+"""The limit that is met when a person caused as many calls of a kind in a day as they may."""
+
 NO_CHAT = 0
 """Stands for no chat: what the installation needed for itself."""
 
@@ -203,7 +206,7 @@ class Reservation:
     """What a call may cost at most, and the limits it must fit in; day and month begin at these ms.
 
     `estimated` is the bare offline estimate of the whole prompt in tokens, 0 for what is no text; `own_tokens` is what
-    all calls of this cause together may use in a day; `pace` is how often people may be answered, for a call that may
+    all calls of this cause together may use in a day, `person_calls` how many of them that person may cause; `pace` is how often people may be answered, for a call that may
     be the first of an answer.
     """
 
@@ -216,6 +219,7 @@ class Reservation:
     month_since: int
     estimated: int = 0
     own_tokens: int | None = None
+    person_calls: int | None = None
     pace: AnswerLimits | None = None
 
 
@@ -307,6 +311,11 @@ def reserve_call(tx: Tx, reservation: Reservation, at: int, owner: CallAccount) 
     checks = [*_checks(reservation.limits, day, reservation.month_since, owner)]
     if reservation.own_tokens is not None:
         checks.append(_Check(cause, None, reservation.own_tokens, day, {"cause": cause}))
+    if reservation.person_calls is not None:
+        of = {"cause": cause, "person_id": owner.person_id}
+        made = _used(tx, day, None, **of)[0]
+        if made >= reservation.person_calls:
+            raise _over(PERSON_CALLS, reservation.person_calls, made, 0, 1)
     for check in checks:
         _, money, tokens, _, _, held_money, held_tokens = check.used(tx)
         if check.money is not None and reservation.cost and money + reservation.cost > check.money + ROUNDING:

@@ -91,3 +91,26 @@ class ScriptedSpeaker:
 
     async def close(self) -> None:
         """Nothing is held."""
+
+
+class ScriptedPainter:
+    """Draws with a picture of no content; a `fault` is raised instead, and a `gate` lets every call wait."""
+
+    name = "painter"
+
+    def __init__(self) -> None:
+        self.drawn: list[str] = []
+        self.fault: Exception | None = None
+        self.gate: asyncio.Event | None = None
+
+    async def draw(self, prompt: str, deadline_s: float) -> bytes:
+        """Keep what is drawn, wait while the gate is shut, answer."""
+        self.drawn.append(prompt)
+        if self.gate is not None:
+            await self.gate.wait()
+        if self.fault is not None:
+            raise self.fault
+        return b"\x89PNG\r\n\x1a\n" + bytes(40)
+
+    async def close(self) -> None:
+        """Nothing is held."""

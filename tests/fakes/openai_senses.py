@@ -82,6 +82,26 @@ def speech(raw: bytes) -> dict[str, object]:
     return {**body, "messages": [{"role": "user", "content": body["input"]}]}
 
 
+def drawing(raw: bytes) -> dict[str, object]:
+    """A request for a picture, as the body of a chat; Violation unless it is a right one of its kind of model."""
+    body = dict(mapping(json.loads(raw)))
+    gives_itself = str(body.get("model")).startswith("gpt-image")
+    wanted = {"model", "prompt", "size", "n"} | (set() if gives_itself else {"response_format"})
+    _need(body.keys() == wanted, f"wrong fields: {sorted(body)}")
+    _need(isinstance(body["prompt"], str) and body["prompt"] != "", "a prompt without a text")
+    _need(body["n"] == 1 and re.fullmatch(r"auto|[0-9]+x[0-9]+", str(body["size"])) is not None, "wrong n or size")
+    _need(gives_itself or body["response_format"] == "b64_json", "response_format must be b64_json")
+    return {**body, "messages": [{"role": "user", "content": body["prompt"]}]}
+
+
+def pictures(reply: Reply) -> str:
+    """The answer to a request for a picture: the reply's text in base64, or an address if it is one."""
+    if reply.text.startswith("http"):
+        return json.dumps({"created": 1, "data": [{"url": reply.text}]})
+    coded = base64.b64encode(reply.text.encode("latin-1")).decode()
+    return json.dumps({"created": 1, "data": [{"b64_json": coded}]})
+
+
 def transcription(reply: Reply) -> str:
     """The answer to a recording."""
     return json.dumps({"text": reply.text, "usage": {"type": "duration", "seconds": 3}})

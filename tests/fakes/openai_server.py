@@ -22,7 +22,16 @@ from tests.fakes.openai_dialects import DialectName, check_dialect, counted
 from tests.fakes.openai_replies import error_json, play, send
 from tests.fakes.openai_rules import Violation, check, items, mapping, tokens
 from tests.fakes.openai_script import Asked, Recorded, Script, plain, rules
-from tests.fakes.openai_senses import SOUND_TYPES, check_picture, has_picture, recording, speech, transcription
+from tests.fakes.openai_senses import (
+    SOUND_TYPES,
+    check_picture,
+    drawing,
+    has_picture,
+    pictures,
+    recording,
+    speech,
+    transcription,
+)
 
 
 class FakeOpenAI:
@@ -126,6 +135,8 @@ class FakeOpenAI:
             await self._transcribe(headers, raw, writer)
         elif path == "/v1/audio/speech":
             await self._speak(headers, raw, writer)
+        elif path == "/v1/images/generations":
+            await self._draw(headers, raw, writer)
         else:
             await send(writer, 404, error_json(f"no such path: {path}", "not_found"))
 
@@ -176,6 +187,23 @@ class FakeOpenAI:
         reply = self._script(Asked(raw, body))
         if reply.fault is None:
             await send(writer, 200, reply.text, SOUND_TYPES[str(body["response_format"])])
+        else:
+            await play(writer, reply, body, recorded)
+
+    async def _draw(self, headers: Mapping[str, str], raw: bytes, writer: asyncio.StreamWriter) -> None:
+        body: Mapping[str, object] = {}
+        violation = ""
+        try:
+            body = drawing(raw)
+        except (ValueError, Violation) as error:
+            violation = str(error) or "no JSON"
+        recorded = self._remember(headers, raw, body, violation)
+        if violation:
+            await send(writer, 400, error_json(violation, "invalid_request_error"))
+            return
+        reply = self._script(Asked(raw, body))
+        if reply.fault is None:
+            await send(writer, 200, pictures(reply))
         else:
             await play(writer, reply, body, recorded)
 

@@ -19,6 +19,7 @@ from bot.pipeline.concurrency import TextThread
 from bot.pipeline.configuration import Configuration, Current
 from bot.pipeline.findings import ReadNote, cited_reader, findings_text, timezone_of
 from bot.pipeline.media import MediaReader, look_tool
+from bot.pipeline.pictures import PictureMaker
 from bot.pipeline.recall import Recall
 from bot.pipeline.reminders import ReminderService
 from bot.pipeline.tools.calls import listen_tool
@@ -39,6 +40,7 @@ TOOLS = (
     "remind",
     "stop_listen",
     "look",
+    "image",
     "skill",
     "tool_find",
     "tool_use",
@@ -57,6 +59,7 @@ class ToolRegistry:
         notes: ReadNote,
         reminders: ReminderService,
         media: MediaReader,
+        pictures: PictureMaker,
         thread: TextThread,
         outside: Callable[[Mapping[str, ToolSpec]], tuple[Tool, ...]] = lambda _: (),
     ) -> None:
@@ -67,6 +70,7 @@ class ToolRegistry:
         self._notes = notes
         self._reminders = reminders
         self._media = media
+        self._pictures = pictures
         self._thread = thread
         self._outside = outside
         self._made: tuple[Configuration, tuple[Tool, ...]] | None = None
@@ -113,6 +117,8 @@ class ToolRegistry:
             tools.append(recall_tool(specs["memory_recall"], search, render, zone, cited))
         if "look" in specs:
             tools.append(look_tool(specs["look"], store, self._media, words))
+        if "image" in specs:
+            tools.append(self._pictures.tool(specs["image"], consent))
         if "skill" in specs:
             tools.append(skill_tool(specs["skill"], skills))
         return (*tools, *self._outside(specs))
@@ -146,8 +152,15 @@ def sent_specs(settings: Settings, find: Callable[[str], Path], more: tuple[Tool
     if not settings.prompt.tools:
         return {}
     recalls, looks = settings.memory.inject in ("tool", "both"), bool(settings.media.images)
+    draws = bool(settings.image.model)
     servers = settings.mcp.servers
-    wanted = {"memory_recall": recalls, "look": looks, "tool_find": bool(servers), "tool_use": bool(servers)}
+    wanted = {
+        "memory_recall": recalls,
+        "look": looks,
+        "image": draws,
+        "tool_find": bool(servers),
+        "tool_use": bool(servers),
+    }
     found = {
         language: {name: spec for name, spec in specs.items() if wanted.get(name, True)}
         for language, specs in read_specs(find).items()
