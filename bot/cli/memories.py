@@ -89,10 +89,11 @@ async def export_memories(
         place.data, frozenset(place.settings.bot.owners), read_only=True, url=place.url
     ) as store:
         number = await find_person(store, person) if person else None
-        export = await store.memories.export(number, now)
-    writers = {"jsonl": write_jsonl, "md": write_markdown}
-    for end, file in files.items():
-        write_private(file, writers[end](export.here.carried), force=force)
+        with progress_bar("export", quiet=as_json):
+            export = await store.memories.export(number, now)
+            writers = {"jsonl": write_jsonl, "md": write_markdown}
+            for end, file in files.items():
+                write_private(file, writers[end](export.here.carried), force=force)
     carried = export.here.carried
     if as_json:
         return json_document(
@@ -330,7 +331,8 @@ async def backfill(
         )
         mendable = tuple(fault for fault in found.faults if fault.mendable)
         if apply and (mendable or found.vectors):
-            copy = await asyncio.to_thread(backup, place.data, LABEL, stamp(SystemClock().now()), place.url)
+            with progress_bar("backup", quiet=as_json) as tell:
+                copy = await asyncio.to_thread(backup, place.data, LABEL, stamp(SystemClock().now()), place.url, tell)
             print(f"nuan: the backup is {copy}", file=sys.stderr)
             with progress_bars(quiet=as_json) as shown:
                 done = await _mend(store, mendable, shown, own)
@@ -342,6 +344,8 @@ async def backfill(
 
 
 async def _mend(store: Store, faults: tuple[MemoryFault, ...], shown: "Progress", own: SectionRegistry) -> int:
+    if not faults:
+        return 0
     task, done = shown.add_task("rows", total=len(faults)), 0
     for first in range(0, len(faults), BATCH):
         batch = faults[first : first + BATCH]

@@ -242,10 +242,18 @@ def progress_bars(*, quiet: bool) -> Iterator["Bars"]:
 
 @contextmanager
 def progress_bar(title: str, *, quiet: bool) -> Iterator[TellProgress]:
-    """One bar for what is counted down."""
+    """One bar for what is counted down; what follows then, like a check of what was written, tells no share."""
     with progress_bars(quiet=quiet) as shown:
         task = shown.add_task(title, total=None)
-        yield lambda left, of: shown.update(task, total=of, completed=of - left)
+
+        def tell(left: int, of: int) -> None:
+            if left:
+                shown.update(task, total=of, completed=of - left)
+            elif shown.tasks[0].visible:
+                shown.update(task, visible=False)
+                shown.add_task(f"{title}: nearly done", total=None)
+
+        yield tell
 
 
 def confirmation(*, to_stderr: bool) -> Callable[[str], bool]:

@@ -225,9 +225,10 @@ def carry_out_import(tx: Tx, plan: ImportPlan, at: int, tell: ImportProgress = l
     for name in (*STORED_COLUMNS, *LEFT_BEHIND, "id", "replaced_by"):  # only an installation can know its own numbers
         del fillable[name]
     new = plan.of("new")
+    total = len(new) + len(plan.summaries)
     for count, item in enumerate(new):
         if count % PROGRESS_STEP == 0:
-            tell(len(new) - count, len(new))
+            tell(total - count, total)
         _insert(tx, item.memory, accounts.get(item.memory.owner), places[item.memory.chat], fillable, at)
     for item in plan.of("changed"):
         assert item.before is not None
@@ -236,8 +237,11 @@ def carry_out_import(tx: Tx, plan: ImportPlan, at: int, tell: ImportProgress = l
         sets = ", ".join(f"{name} = ?" for name in values)
         tx.run(f"UPDATE memory SET {sets} WHERE id = ?", *values.values(), item.before.id)
         index_memory(tx, item.before.id)
-    for summary in plan.summaries:
+    for count, summary in enumerate(plan.summaries):
+        if count % PROGRESS_STEP == 0:
+            tell(len(plan.summaries) - count, total)
         _add_summary(tx, summary, accounts.get(summary.owner), places[summary.chat])
+    tell(0, total)
     begin_logs_anew(tx, tx.ids("SELECT chat_id FROM session WHERE state = 'open'"))
 
 

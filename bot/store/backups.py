@@ -240,10 +240,10 @@ def copy_path(folder: Path, label: str, stamp: str) -> Path:
     return (folder / DATABASE).with_name(f"nuan.before-{label}-{stamp}.db")
 
 
-def backup(folder: Path, label: str, stamp: str, url: str = "") -> Path:
+def backup(folder: Path, label: str, stamp: str, url: str = "", tell: CopyProgress = no_progress) -> Path:
     """As `copy_to`, beside the database and named after what it was made before."""
     path = copy_path(folder, label, stamp)
-    return copy_to(folder, path.with_suffix(DUMP) if url else path, url=url)
+    return copy_to(folder, path.with_suffix(DUMP) if url else path, tell, url)
 
 
 def copy_to(folder: Path, path: Path, tell: CopyProgress = no_progress, url: str = "") -> Path:

@@ -245,7 +245,7 @@ def check_version(tx: Tx) -> None:
     if not version:
         raise StoreError("there is nothing in the database of store.url yet: talk to nuan once")
     if version < SCHEMA_VERSION:
-        raise StoreError("the database has another version: start nuan of the same version once")
+        raise StoreError("the database is of an older nuan: start nuan once (`nuan chat`), it brings it forward")
 
 
 def bring_forward(tx: PostgresTx) -> None:

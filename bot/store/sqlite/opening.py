@@ -164,7 +164,9 @@ async def _same_version(reader: ReadConnection, path: Path) -> None:
     if found[0][0] < 1:
         raise StoreError(_advice(path, sqlite3.DatabaseError("malformed: it is empty, or its version is lost")))
     if found[0][0] != SCHEMA_VERSION:
-        raise StoreError(f"{path.name} has another version: start nuan of the same version once")
+        raise StoreError(
+            f"{path.name} is of an older nuan: start nuan once (`nuan chat`), it keeps a copy and brings it forward"
+        )
 
 
 def _newer(path: Path, version: int) -> str:
