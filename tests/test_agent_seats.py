@@ -141,7 +141,7 @@ def test_without_the_library_the_extra_is_named() -> None:
     with pytest.raises(ConfigError) as caught:
         require_library("no_such_library_anywhere")
     assert caught.value.problems == (LIBRARY_MISSING,)
-    assert "nuan[mcp]" in LIBRARY_MISSING
+    assert "[mcp]" in LIBRARY_MISSING
 
 
 def test_broken_texts_are_named(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from bot.container import Dependencies
 from bot.core.clock import SystemClock
 from bot.core.errors import ConfigError, FolderLockedError, StoreError
 from bot.core.events import CommandSpec
-from bot.core.files import PromptFiles, lock_file, resource_dir
+from bot.core.files import PromptFiles, install_command, lock_file, resource_dir
 from bot.core.ports import Adapter, ChatSetting, Clock, Log, SettingChanges
 from bot.language.feedback import corrects, feedback_signals
 from bot.language.reminders.multiple_requests import reminder_wishes
@@ -382,7 +382,7 @@ def make_adapter(platform: PlatformSettings, commands: tuple[CommandSpec, ...], 
 
 def library_missing(name: str) -> str:
     """What is said of a platform whose library is not installed."""
-    return f"the library is missing: pip install 'nuan[{name}]'"
+    return f"the library is missing: {install_command(name)}"
 
 
 def make_adapters(place: Installation, clock: Clock, log: Log) -> tuple[Adapter, ...]:

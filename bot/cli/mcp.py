@@ -14,6 +14,7 @@ from bot.cli.terminal import stopped_by_sigterm
 from bot.container import make_planner, make_recall
 from bot.core.clock import SystemClock
 from bot.core.errors import ConfigError, FolderLockedError, NuanError
+from bot.core.files import install_command
 from bot.core.people import AgentReply, AgentRequest, Principal
 from bot.core.ports import Clock, Log
 from bot.mcp.agents import AgentServices, AgentTexts, AgentTools, AgentWriter, read_texts
@@ -22,7 +23,7 @@ from bot.ops.logs import Logs
 from bot.store.store import Store, open_store
 from bot.text.catalogue import catalogue
 
-LIBRARY_MISSING = "the library of `nuan mcp` is missing: pip install 'nuan[mcp]'"
+LIBRARY_MISSING = f"the library of `nuan mcp` is missing: {install_command('mcp')}"
 
 
 def change_handler(app: App) -> Callable[[AgentRequest], Awaitable[AgentReply]]:

@@ -36,6 +36,7 @@ from bot.config.sources import settings_shown
 from bot.container import Dependencies
 from bot.core.clock import SystemClock
 from bot.core.errors import ConfigError, DatabaseHeldError, FolderLockedError, LeaseLostError, NuanError, StoreError
+from bot.core.files import install_command
 from bot.core.ports import Adapter, Clock, Liveness
 from bot.ops.control import control_socket
 from bot.ops.health import HealthCheck, Supervisor
@@ -85,7 +86,7 @@ async def metrics_page(
     with contextlib.suppress(StoreError):  # it begins with the first look, then
         await shown.begin()
     if meters is None:
-        log.warning("metrics_unavailable", error="/metrics needs a library: pip install 'nuan[metrics]'")
+        log.warning("metrics_unavailable", error=f"/metrics needs a library: {install_command('metrics')}")
     async with serve_pages(settings.host, settings.port, shown.show, log):
         yield
 
@@ -142,7 +143,7 @@ def open_web_frontend(
     try:
         from bot.web.server import open_server
     except ImportError as error:
-        raise ConfigError((f"web: the library {error.name} is missing: pip install 'nuan[web]'",)) from error
+        raise ConfigError((f"web: the library {error.name} is missing: {install_command('web')}",)) from error
     with open_server(settings.web, source.data) as page:
         yield WebFrontend(page, source, None if reads else WebAdapter(owner_name(settings), clock))
 

@@ -5,6 +5,7 @@ import errno
 import fcntl
 import os
 import stat
+import sys
 from collections.abc import AsyncIterable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -129,6 +130,14 @@ def resource_dir(name: str) -> Path:
         if found.exists():
             return found
     raise FileNotFoundError(f"{name!r} is not part of this installation of nuan; please install it again")
+
+
+def install_command(extra: str) -> str:
+    """The command that installs what an extra brings: of the checkout that this is, where no index has the package."""
+    root = Path(__file__).resolve().parents[2]
+    if not (root / "pyproject.toml").exists():
+        return f"pip install 'nuan[{extra}]'"
+    return f"cd {root} && {sys.executable} -m pip install -c constraints.txt -e '.[{extra}]'"
 
 
 class PromptFiles:

@@ -24,7 +24,8 @@ _OVERFLOW = LazyPattern(
     r"context.?(?:length|window|size)|maximum context|prompt is too long|too many tokens", re.IGNORECASE
 )
 _FILTERED = LazyPattern(
-    r"content.?(?:filter|policy|management)|data_?inspection|moderation|safety|sensitive.(?:content|word)", re.IGNORECASE
+    r"content.?(?:filter|policy|management)|data_?inspection|moderation|safety|sensitive.(?:content|word)",
+    re.IGNORECASE,
 )
 _WORD = LazyPattern(r"[A-Za-z0-9_.:-]{1,64}")
 _BUSY = LazyPattern(r"rate.?limit|overload|server.?error|unavailable|busy|\b429\b|\b5\d\d\b", re.IGNORECASE)

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from bot.config.base import LOCAL_NAMES, is_loopback_host
 from bot.core.errors import StoreError
+from bot.core.files import install_command
 from bot.core.inspection import HealthSnapshot
 from bot.core.ports import Log
 from bot.ops.control import BACKLOG, WaitingConnections
@@ -29,7 +30,7 @@ _HOST = re.compile(rb"(?i)\r\nhost:[ \t]*([^\r]*?)[ \t]*\r\n")
 TEXT = "text/plain; charset=utf-8"
 
 JSON = "application/json"
-MISSING = "the figures need a library: pip install 'nuan[metrics]', then start nuan again; /health works without\n"
+MISSING = f"the figures need a library: {install_command('metrics')}; then start nuan again; /health works without\n"
 
 
 @dataclass(frozen=True, slots=True)

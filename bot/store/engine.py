@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 
 from bot.core.errors import StoreError
+from bot.core.files import install_command
 from bot.store.files import DataFiles
 from bot.store.transactions import AccessLists, OtherChatError, Row, Tx
 
@@ -366,7 +367,7 @@ def postgres_part(name: str) -> ModuleType:
     try:
         return import_module(f"bot.store.postgres.{name}")
     except ImportError as error:
-        raise StoreError("store.url needs the extra postgres: pip install 'nuan[postgres]'") from error
+        raise StoreError(f"store.url needs the extra postgres: {install_command('postgres')}") from error
 
 
 class Repository:
