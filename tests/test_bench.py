@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -24,6 +25,7 @@ from tests.bench.shape import importers, source_files
 from tests.bench.shape import show as show_shape
 from tests.bench.speaking import count, observe, wrong
 from tests.bench.speaking import show as show_behaviour
+from tests.bench.unasked import main as measure_unasked
 from tests.indexed import wrong_index
 from tests.source import ROOT
 from tests.world import World
@@ -251,3 +253,52 @@ def test_longmemevals_file_is_measured_by_question_type_beside_bm25(
     assert told["turn"]["recall@5"] == 100.0
     assert measure_recall([str(file), "--format", "longmemeval", "--part", "1"]) == 0
     assert json.loads(capsys.readouterr().out)["questions"] == 1
+
+
+def test_recorded_vectors_of_any_model_are_measured_by_the_way_of_a_server(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = "Whatever got mended upstairs?"
+    row = longmemeval("single-session-user", "q1", asked, ["s_lamp"])
+    file, vectors = tmp_path / "longmemeval.json", tmp_path / "bge-m3.jsonl"
+    file.write_text(json.dumps([row]), "utf-8")
+    told = [turn["content"] for turns in cast("list[list[dict[str, str]]]", row["haystack_sessions"]) for turn in turns]
+    lamp = ("I repaired the green lamp in the attic", asked)
+    meanings = {text: [1.0, 0.1, 0.0] if text in lamp else [0.0, 0.1, 1.0] for text in (*told, asked)}
+    lines = [json.dumps({"text": text, "vector": vector}) for text, vector in meanings.items()]
+    vectors.write_text("\n".join(lines), "utf-8")
+    given = [str(file), "--format", "longmemeval"]
+    assert measure_recall([*given, "--vectors", str(vectors)]) == 0
+    told_ = json.loads(capsys.readouterr().out)
+    assert (told_["mode"], told_["by_type"]["all"]["R@1"]) == ("hybrid", 100.0)
+    assert measure_recall([*given, "--mode", "v2"]) == 0
+    assert json.loads(capsys.readouterr().out)["by_type"]["all"]["R@1"] == 0.0
+    vectors.write_text("\n".join(lines[1:]), "utf-8")
+    with pytest.raises(SystemExit, match="no vector of 1 texts"):
+        measure_recall([*given, "--vectors", str(vectors)])
+
+
+def test_what_is_brought_unasked_is_counted_by_words_and_by_meaning(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = ("我对花生过敏", "我的猫叫年糕", "我在杭州工作", "周末常去游泳")
+    corpus = [
+        {"conv": "a", "session": "s", "turn": f"t{n}", "time": "2026-01-01", "speaker": "user", "text": text}
+        for n, text in enumerate(lines)
+    ]
+    questions = [
+        {"conv": "a", "question": "花生酱好吃吗", "category": "zh", "gold_turns": ["t0"]},
+        {"conv": "a", "question": "哈哈哈", "category": "none", "gold_turns": []},
+    ]
+    for name, rows in (("corpus", corpus), ("queries", questions)):
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    assert measure_unasked([str(tmp_path)]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["words"] == {
+        "wanted": 1,
+        "found": 1,
+        "brought": 1,
+        "for_no_reason": 0,
+        "tokens": told["words"]["tokens"],
+    }
+    assert told["words or 2.0"]["found"] == 1

@@ -144,6 +144,23 @@ async def test_when_it_dies_words_answer_and_the_next_question_has_it_again(tmp_
         assert len(world.log.named("embedding_works")) == 1
 
 
+async def test_when_it_dies_before_new_lines_come_these_are_found_by_meaning_half_a_minute_later(
+    tmp_path: Path,
+) -> None:
+    async with opened(tmp_path) as world:
+        await world.say("记住我有一只猫")
+        await world.wait(1)
+        process = encoder(world)._process
+        assert process is not None
+        process.kill()
+        process._process.wait()
+        await world.say("记住我对花生过敏")
+        await world.wait(1)
+        assert world.log.named("embedding_trouble")
+        await world.wait(31)
+        assert texts(await recalled(world, "坚果能吃吗"))[0] == "我对花生过敏"
+
+
 @pytest.mark.parametrize("size", [None, 1_000_000])
 async def test_with_a_missing_or_cut_file_of_weights_words_answer_and_the_doctor_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int | None

@@ -43,7 +43,7 @@ from bot.text.terms import query_terms
 ALIKE = 0.85
 """What fits a message nearly as well as the best is what it is about as well; the rest only shares words with it."""
 
-NEAREST = 60
+NEAREST = 30
 """Documents that likeness may bring."""
 
 LINE_CHARS = 160

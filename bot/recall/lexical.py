@@ -47,7 +47,7 @@ MEANT, LEAST_WORDS, FALL = 1.2, 4.0, 2
 """What the likest document has for its meaning, as a share of what the best one's words tell, or of about one rare word;
 the more of what the question's words tell that one document holds, the less, by this power (docs/architecture.md)."""
 
-LIKE_LIFTING = 20
+LIKE_LIFTING = 10
 """Lines that are found by meaning, the likest, whose neighbours are looked at as well."""
 
 SUBSTANCE = 6

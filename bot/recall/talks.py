@@ -5,6 +5,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import mul
 from typing import cast
 
 from bot.core.clock import DAY_MS
@@ -188,9 +189,7 @@ def talk_sums(lines: Iterable[tuple[TalkKey, float]], decay: float, most: int | 
     found: dict[TalkKey, list[float]] = defaultdict(list)
     for key, figure in lines:
         found[key].append(figure)
-    sums = {
-        key: sum(figure * decay**place for place, figure in enumerate(sorted(figures, reverse=True)[:most]))
-        for key, figures in found.items()
-    }
+    counts = [decay**place for place in range(max(map(len, found.values()), default=0))]
+    sums = {key: sum(map(mul, sorted(figures, reverse=True)[:most], counts)) for key, figures in found.items()}
     best = max(sums.values(), default=0.0)
     return {key: figure / best for key, figure in sums.items()} if best > 0 else {}

@@ -146,7 +146,8 @@ def postings_of(tx: Tx, scopes: Sequence[str], terms: Sequence[str]) -> dict[str
     for term, first, steps in tx.all(sql, *scopes, *numbers.values()):
         found[term] += numbers_of(first, steps)
     # What a person keeps for one chat alone stands under that chat and under the person.
-    return {term: tuple(sorted(set(found[number]))) for term, number in numbers.items()}
+    one = len(scopes) == 1
+    return {term: tuple(sorted(found[number] if one else set(found[number]))) for term, number in numbers.items()}
 
 
 def fill_postings(tx: Tx) -> None:

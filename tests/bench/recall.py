@@ -8,12 +8,12 @@ import json
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, cast
 
 from bot.config.settings import Settings
 from bot.container import make_recall
@@ -21,10 +21,13 @@ from bot.core.events import Incoming, Place, Sender
 from bot.core.people import Audience
 from bot.core.recall import RECALL_MODES, RecallMode, RecallQuery, RecallTrace
 from bot.pipeline.recall import Recall
+from bot.pipeline.vectors import TEXT_CHARS
 from bot.recall.query import OWN
+from bot.text.length import clip
 from tests.bench import longmemeval
 from tests.bench.counts import spread
 from tests.bench.lines import LINE_S, Line, moment
+from tests.fakes.embedding_server import FakeEmbeddings, Meaning
 from tests.world import World
 
 MOST = 10
@@ -38,6 +41,9 @@ TOGETHER = 64
 
 BEFORE_MS = 86_400_000
 """A question whose moment the data does not tell is asked a day after the last line."""
+
+PATIENT = {"timeout_seconds": 600.0, "query_seconds": 60.0}
+"""A machine that is busy loads and answers slowly, and a question without its vector would be measured as words."""
 
 UNSCORED = ("adversarial",)
 """Categories that the README scores apart."""
@@ -275,6 +281,38 @@ def converter(script: str) -> Convert:
     return convert
 
 
+def recorded(path: Path, needed: Iterable[str]) -> Meaning:
+    """The vectors of a file of lines `{"text": "…", "vector": [0.1, …]}`; SystemExit when one of a needed text is
+    missing."""
+    known = {_sent(row["text"]): row["vector"] for row in _rows(path)}
+    if missing := {_sent(text) for text in needed} - known.keys():
+        raise SystemExit(f"{path} has no vector of {len(missing)} texts, one of them {min(missing)[:80]!r}")
+    return lambda text: known[_sent(text)]
+
+
+def _sent(text: str) -> str:
+    """As a server gets it."""
+    return clip(text, TEXT_CHARS).strip()
+
+
+async def _measured(options: argparse.Namespace, memory: dict[str, object]) -> dict[str, object]:
+    convs, rows = read(options.folder, options.format, options.part)
+    convert, mode = converter(options.script), cast("RecallMode", "hybrid" if options.vectors else options.mode)
+    embedding: dict[str, object] = {"provider": options.provider} if mode == "hybrid" else {}
+    async with AsyncExitStack() as stack:
+        if options.vectors:
+            texts = [line.text for lines in convs.values() for line in lines if line.text.strip()]
+            meaning = recorded(options.vectors, (*texts, *(convert(row["question"]) for row in rows)))
+            server = await stack.enter_async_context(FakeEmbeddings(meaning))
+            embedding = {"provider": "openai", "base_url": server.base_url, "model": options.vectors.stem}
+        table = memory | {"mode": mode, "embedding": embedding | PATIENT}
+        settings = Settings.model_validate(
+            {"bot": {"timezone": "UTC"}, "memory": table, "budget": {"day_tokens": None}}
+        )
+        data = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "data"
+        return await measure(data, settings, mode, convert, convs, rows, beside=options.format == "longmemeval")
+
+
 def main(arguments: list[str]) -> int:
     """Measure one data set and print one line of JSON."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench.recall", description=__doc__)
@@ -282,22 +320,15 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--format", choices=("folder", "longmemeval"), default="folder")
     parser.add_argument("--mode", choices=RECALL_MODES, default="v2")
     parser.add_argument("--provider", choices=("local", "hash"), default="local", help="who makes hybrid's vectors")
+    parser.add_argument("--vectors", type=Path, metavar="FILE", help="hybrid with a server that answers from this file")
     parser.add_argument("--profile", choices=("default", "seed"), default="default")
     parser.add_argument("--script", choices=("", "hans", "hant"), default="", help="ask in this Chinese script")
     parser.add_argument("--part", type=int, default=0, metavar="N", help="only the first N conversations")
     parser.add_argument("--set", nargs="*", default=[], metavar="KEY=NUMBER", help="keys of [memory]")
     options = parser.parse_args(arguments)
-    memory: dict[str, object] = {"profile": options.profile, "mode": options.mode}
-    if options.mode == "hybrid":
-        memory["embedding"] = {"provider": options.provider}
+    memory: dict[str, object] = {"profile": options.profile}
     memory |= {key: float(value) for key, value in (each.split("=") for each in options.set)}
-    settings = Settings.model_validate({"bot": {"timezone": "UTC"}, "memory": memory})
-    convs, rows = read(options.folder, options.format, options.part)
-    beside = options.format == "longmemeval"
-    with tempfile.TemporaryDirectory() as data:
-        convert = converter(options.script)
-        found = asyncio.run(measure(Path(data) / "data", settings, options.mode, convert, convs, rows, beside=beside))
-    print(json.dumps(found, ensure_ascii=False))
+    print(json.dumps(asyncio.run(_measured(options, memory)), ensure_ascii=False))
     return 0
 
 
