@@ -9,8 +9,8 @@ from bot.core.memories import NewMemory
 from bot.core.people import Audience
 from bot.core.recall import Matches, RecallQuery, RecallRound, SectionWords
 from bot.language.sections import section_registry
+from bot.store.changes import join_chats
 from bot.store.index import KEPT_ROUNDS, note_round
-from bot.store.intake import join_chats
 from bot.store.joining import join_persons
 from bot.store.memories import store_memory
 from bot.store.search import RARE_DOCUMENTS, WantedDocuments

@@ -31,8 +31,8 @@ from bot.pipeline.send import OutboxSender
 from bot.pipeline.timings import PhaseTimer, TurnTimings
 from bot.pipeline.turn import TurnRunner
 from bot.speaking.pacing import due_batch as next_batch
+from bot.store.changes import Revision
 from bot.store.events import WaitingChat
-from bot.store.intake import Revision
 from bot.store.store import Store
 from bot.text.fold import fold
 

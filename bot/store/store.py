@@ -11,6 +11,7 @@ from bot.core.events import Outgoing
 from bot.core.files import disk_errors, lock_file, make_private_folder
 from bot.core.speaking import UNASKED
 from bot.store.archive import MemoryArchive
+from bot.store.changes import ChangedMessages
 from bot.store.commitments import Commitments
 from bot.store.deadlines import Deadlines
 from bot.store.digests import Digests
@@ -45,7 +46,7 @@ ROLLBACK = "nuan-rollback."
 """How every file begins that a restore makes before it has the database's place."""
 
 
-class Events(EventLog, Intake):
+class Events(EventLog, Intake, ChangedMessages):
     """What happened in each chat: taken in with the decision about it, changed, and read back."""
 
 
