@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from bot.config.speaking import RemindRules
 from bot.core.clock import Instant, Recurring, Unclear
 from bot.language.reminders.multiple_requests import reminder_wishes
-from bot.language.reminders.requests import reminder_wish, task_of, time_reply
+from bot.language.reminders.replies import time_reply
+from bot.language.reminders.requests import reminder_wish, task_of
 from bot.language.time.dates import due_in, nudge_for
 from bot.language.time.moments import HourRules, joined_parts, moment_meant, time_parts
 from bot.language.time.parts import lunar_day

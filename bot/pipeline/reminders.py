@@ -12,18 +12,8 @@ from bot.core.memories import DueReminder, IncompleteReminder, NewReminder, Remi
 from bot.core.people import Chat, Person, Script
 from bot.core.ports import Clock, Log
 from bot.language.reminders.multiple_requests import reminder_wishes
-from bot.language.reminders.requests import (
-    Change,
-    ReminderWish,
-    TimeReply,
-    change_wish,
-    hinted,
-    hinted_wish,
-    is_getting_up,
-    retime_wish,
-    task_of,
-    time_reply,
-)
+from bot.language.reminders.replies import Change, TimeReply, change_wish, retime_wish, time_reply
+from bot.language.reminders.requests import ReminderWish, hinted, hinted_wish, is_getting_up, task_of
 from bot.language.reminders.wording import ABOUT, FRAME, in_second_person, says_more, without_frame
 from bot.language.statements import idle
 from bot.language.time.moments import HourRules, joined_parts, moment_meant, time_parts

@@ -1,4 +1,4 @@
-"""Whether a message asks for a reminder or cancels one, and what it answers to the question when."""
+"""Whether a message asks for a reminder or cancels one."""
 
 import re
 from dataclasses import dataclass, replace
@@ -8,7 +8,6 @@ from bot.core.clock import UnclearTime
 from bot.language.reminders.wording import (
     ABOUT,
     AFTER_EN,
-    ANY,
     ASIDE,
     ASKS_ZH,
     CALLED,
@@ -94,30 +93,11 @@ _ELSEWHERE: frozenset[UnclearTime] = frozenset(("vague", "past"))
 NO_TIME, PLAIN_HOURS = TimeParts(), HourRules()
 ALL_REMINDERS = "*"
 
-
 _SIGNED = re.compile(
     r"\W*(?:请|帮我|麻烦|please )*(?:取消|删[掉除]?|关掉|不用|cancel|delete|remove|stop)\s*(?:提醒|reminders? )?"
     rf"(?:\s*[{SIGNS['reminder']}]\ufe0f? ?\d{{1,9}}(?:[,，、和跟与&\s]|and)*)+[了吧\s.。!！]*"
 )
 """取消 ⏰10 和 ⏰14: the sign says what is meant."""
-
-CORRECTING = ANY["correcting"]
-ANSWER_CHARS = 60
-"""A longer message is no answer to a question for a time."""
-
-_DISMISS = LazyPattern(rf"\s*(?:{ANY['dismiss']})(?:吧|啦|谢谢|[。.!！~\s])*")
-_WHENEVER = LazyPattern(rf"\s*(?:{ANY['whenever']})(?:吧|啦|[。.!！~\s])*")
-_AGREE = LazyPattern(rf"(?:{ANY['agree']})(?:[的呀啊哦呢吧啦好要对行嗯]|谢谢|please|thanks|thx|do|[,，。.!！~\s])*")
-_CORRECTS = LazyPattern(CORRECTING)
-_FIRST = LazyPattern(rf"^(?:[\s,，.。]*(?:{CORRECTING}))+")
-_RETIMES = LazyPattern(ANY["retimes"])
-Change = Literal["later", "off", "back"]
-_CHANGES: dict[Change, LazyPattern] = {
-    "later": LazyPattern(ANY["puts_off"]),
-    "off": LazyPattern(ANY["calls_off"]),
-    "back": LazyPattern(ANY["takes_back"]),
-}
-_FILL_ANSWER = LazyPattern(f"{CORRECTING}|{ANY['fill_answer']}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -524,77 +504,3 @@ def _residue(before: str, english: bool) -> str:
         if not english
         else re.sub(rf"{fill}|[\s:@~\-—…]+", " ", plain).strip()
     )
-
-
-@dataclass(frozen=True, slots=True)
-class TimeReply:
-    """What an answer to a question says: `parts` of a time, that any will do, or that it is not wanted any more.
-
-    `bare`: nothing but a number. `corrects` what was said before; `agreed`: nothing but a yes.
-    """
-
-    parts: TimeParts = NO_TIME
-    whenever: bool = False
-    dismissed: bool = False
-    said: str = ""
-    bare: bool = False
-    corrects: bool = False
-    agreed: bool = False
-
-
-def time_reply(text: str, names: tuple[str, ...] = ()) -> TimeReply | None:
-    """What a message says to the question for a time; None when it speaks of something else."""
-    if not text.strip() or len(text) > ANSWER_CHARS:
-        return None
-    folded, origin = fold_mapped(text)
-    for name in (fold(name) for name in names if name):
-        folded = folded.replace(name, " " * len(name))
-    if _DISMISS.fullmatch(folded.strip(" ,，")):
-        return TimeReply(dismissed=True)
-    if _WHENEVER.fullmatch(folded.strip(" ,，")):
-        return TimeReply(whenever=True)
-    if _AGREE.fullmatch(folded.strip(" ,，")):
-        return TimeReply(agreed=True)
-    bare = folded.strip(" 。.!！~吧")
-    if re.fullmatch(r"\d{1,2}", bare):
-        return TimeReply(parts_folded(f"{bare}点"), said=f"{bare}点", bare=True)
-    corrects = _CORRECTS.search(folded) is not None
-    first = _FIRST.match(folded)
-    folded = " " * first.end() + folded[first.end() :] if first else folded
-    parts = parts_folded(folded)
-    if not parts.spans and re.search(r"\d|[一二三四五六七八九十两半]|minute|hour|an? ", bare):
-        later = parts_folded(f"{bare}后") if not bare.isascii() else parts_folded(f"in {bare}")
-        if later.delay is not None and _plain(f"{bare}后" if not bare.isascii() else f"in {bare}", later):
-            return TimeReply(later, said=f"{bare}后" if not bare.isascii() else f"in {bare}")
-    if parts.empty or not _plain(folded, parts):
-        return None
-    return TimeReply(parts, said=time_words(text, folded, origin, parts), corrects=corrects)
-
-
-def retime_wish(text: str, names: tuple[str, ...] = ()) -> tuple[str, TimeReply] | None:
-    """What a message wants at another time, "" for what was set just before, and when; None for anything else."""
-    reply = time_reply(text, names)
-    if reply is not None:
-        return ("", reply) if reply.corrects else None
-    found = _RETIMES.fullmatch(fold(unaddressed(text, names)).strip(" 。.!！~")) if len(text) <= ANSWER_CHARS else None
-    if found is None:
-        return None
-    what, when = (one for one in found.groups() if one)
-    then = time_reply(when)
-    return (what.strip(), then) if then is not None else None
-
-
-def change_wish(text: str, names: tuple[str, ...] = ()) -> tuple[Change, str] | None:
-    """What a short message wants of a reminder that is set, and how it names it: later, without a moment; off; or `back`,
-    that which was set just before. None for anything else."""
-    said = fold(unaddressed(text, names)).strip(" 。.!！~") if len(text) <= ANSWER_CHARS else ""
-    for change, pattern in _CHANGES.items():
-        if found := pattern.fullmatch(said):
-            return change, next((one for one in found.groups() if one), "").strip()
-    return None
-
-
-def _plain(folded: str, parts: TimeParts) -> bool:
-    """Whether a text is nothing but a time, and courtesy."""
-    left = _FILL_ANSWER.sub("", without_times(folded, parts).replace(TAKEN, " "))
-    return not left.strip()
