@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.cli.doctor import call_findings, clock_finding, machine_findings, sqlite_finding, store_findings
+from bot.cli.doctor import clock_finding, machine_findings, sqlite_finding, store_findings
 from bot.cli.installation import Installation, find_installation
+from bot.cli.model_checks import call_findings
 from bot.config.settings import Settings
 from bot.store.store import DATABASE, open_store
 from tests.e2e import KEY, Home, Ran, run, with_server

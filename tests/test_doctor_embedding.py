@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from bot.cli.doctor import embedding_findings
+from bot.cli.model_checks import embedding_findings
 from bot.config.settings import Settings
 from bot.core.inspection import CheckResult
 from bot.lazy_packages import loading_without

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from bot.cli.doctor import abilities
+from bot.cli.model_checks import abilities
 from bot.config.settings import Settings
 from bot.pipeline.endpoints import endpoint_of
 from tests.dialects import URLS

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.cli.doctor import embedding_findings
+from bot.cli.model_checks import embedding_findings
 from bot.config.settings import Settings
 from bot.container import make_recall
 from bot.core.recall import RecallQuery, RecallTrace

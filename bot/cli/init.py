@@ -431,7 +431,7 @@ def init(path: Path, given: Given, *, tries: bool) -> None:
 
 def _served(settings: Settings) -> tuple[str, ...]:
     """The names that a server lists, asked as a model is."""
-    from bot.cli.doctor import listed_models  # what it needs loads only for this
+    from bot.cli.model_checks import listed_models  # what it needs loads only for this
 
     return tuple(name for name in asyncio.run(listed_models(settings)) if model_name(name))
 
