@@ -10,6 +10,7 @@ from bot.core.errors import FolderLockedError
 from bot.core.events import Outgoing
 from bot.core.files import disk_errors, lock_file, make_private_folder
 from bot.core.speaking import UNASKED
+from bot.store.agent_writes import AgentWrites
 from bot.store.archive import MemoryArchive
 from bot.store.changes import ChangedMessages
 from bot.store.commitments import Commitments
@@ -18,7 +19,7 @@ from bot.store.digests import Digests
 from bot.store.engine import LEASE_SECONDS, WRITERS, Database, postgres_part
 from bot.store.events import EventLog
 from bot.store.files import DataFiles, KeptInFolder
-from bot.store.forget import AgentWrites, MemoryForgetting
+from bot.store.forget import MemoryForgetting
 from bot.store.inspector import InstallationReads
 from bot.store.intake import Intake
 from bot.store.ledger import Ledger

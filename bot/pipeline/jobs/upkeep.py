@@ -16,8 +16,8 @@ from bot.memory.transcript import TalkScope
 from bot.pipeline.calls import BackgroundGate, BackgroundWriter, WritingTask
 from bot.pipeline.concurrency import TextThread
 from bot.pipeline.configuration import Current
+from bot.store.agent_writes import PendingRewrite, RewriteOutcome
 from bot.store.digests import UnwrittenRollup
-from bot.store.forget import PendingRewrite, RewriteOutcome
 from bot.store.ledger import Settlement
 from bot.store.lifecycle import UpkeepPlan
 from bot.store.memories import OpenQuestion
