@@ -1,6 +1,7 @@
 """Reactions and stickers as answers: marks that a model writes, what they do, and what is never seen of them."""
 
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,9 @@ from bot.prompt.stickers import read_stickers
 from bot.text.length import estimate_tokens
 from bot.text.marks import is_emoji, marks_so_far, read_marks, without_marks
 from tests.beating import DAY_S, FIRST, ON, writes
-from tests.fakes.clock import let_others_run
 from tests.fakes.media import PNG
 from tests.fakes.platform import Lively, StreamingModel
+from tests.test_sending import pass_interval, until
 from tests.world import World
 
 PACK = """
@@ -177,6 +178,11 @@ async def test_nothing_of_it_is_in_what_is_said_first(tmp_path: Path) -> None:
     await world.close()
 
 
+def shows(talk: Lively, end: str) -> bool:
+    """Whether the growing message ends so."""
+    return talk.shown["m1"].endswith(end)
+
+
 async def test_a_reply_that_grows_never_shows_a_mark(tmp_path: Path) -> None:
     talk = Lively(size=10_000)
     world = await opened(tmp_path, talk=talk)
@@ -184,17 +190,18 @@ async def test_a_reply_that_grows_never_shows_a_mark(tmp_path: Path) -> None:
     await world.restart()
     long = "从前有一座山，山里有一座庙，" * 10
     await world.app.ingest.accept(world.message("讲个故事", external_id="m-1"))
-    while not model.writing:
-        await let_others_run()
-    for piece in (long, "[", "[rea", "ct:❤", "️]", "]后来呢", "[[sticker:抱", "抱]]"):
+    await until(lambda: model.writing)
+    model.write(long)
+    await pass_interval(world, 1_500)
+    await until(lambda: world.peek.outbox("preview_id") == [("m1",)])
+    for piece, end in (("[[react:❤️]]后来呢", "后来呢"), ("，[[sticker:抱抱]]讲完了", "讲完了")):
         model.write(piece)
-        for _ in range(3):
-            await world.clock.advance(1_500, let_others_run)
+        await pass_interval(world, 1_500)
+        await until(partial(shows, talk, end))
     model.finish()
     await world.app.settled()
-    assert len(talk.history) > 3
     assert not [text for _, text in talk.history if "[" in text or "react" in text]
-    assert f"{long}后来呢" in talk.shown.values()
+    assert f"{long}后来呢，讲完了" in talk.shown.values()
     await world.close()
 
 
