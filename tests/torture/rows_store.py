@@ -99,7 +99,7 @@ async def one_writer(folder: Path, size: Size) -> Found:
     for path in (ROOT / "bot").rglob("*.py"):
         if re.search(r"sqlite3\.connect\(|aiosqlite\.connect\(", path.read_text("utf-8")):
             writing.add(path.name)
-    known = {"connection.py", "copies.py", "opening.py", "backups.py"}
+    known = {"connection.py", "copies.py", "opening.py", "backups.py", "move.py"}
     return Found(
         {"days": size.units, "unknown files": len(writing - known)},
         {"writers": most - int(query_only), "readers": int(query_only)},
