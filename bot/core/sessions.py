@@ -168,7 +168,7 @@ class Occasion:
     """Why a turn is composed: the messages being answered what was already done for them, how often one may.
 
     `cues` are what they may ask of memory, or end (done, and numbers of promises), which only the model can tell.
-    A reply of at most `spoken_chars` is spoken. `due_by`: they were due then, ms; None: whatever their deadlines are.
+    `due_by`: they were due then, ms; None: whatever their deadlines are. A reply of at most `spoken_chars` is spoken.
     """
 
     chat: Chat
@@ -178,8 +178,8 @@ class Occasion:
     receipts: tuple[str, ...] = ()
     pace: AnswerLimits | None = None
     cues: tuple[str, ...] = ()
-    spoken_chars: int = 0
     due_by: int | None = None
+    spoken_chars: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -300,7 +300,7 @@ class Dispatcher:
         pace = self._limiter.pace(person, unparked(batch, waiting))
         cues = (*await self._cues(cueing, chat, person, waiting.promising), *(("remind",) if reminds else ()))
         now = self._clock.now()
-        occasion = Occasion(chat, person, tuple(answering), caller.why, tuple(receipts), pace, cues, now)
+        occasion = Occasion(chat, person, tuple(answering), caller.why, tuple(receipts), pace, cues, due_by=now)
         self._sender.typing(chat, True)
         try:
             said = await self._stopper.run(chat.id, self._turn(occasion, timer))

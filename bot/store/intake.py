@@ -57,7 +57,7 @@ UNCOUNTED_REASONS = ("copy", "stranger", "old")
 PLATFORM_FACTS = ("delete", "migrate", "gone", "back")
 """What counts whoever did it."""
 
-MOST_HEARD = 10_000
+MOST_HEARD = 1_024
 """Chats that are known by their place; beyond that they are found anew."""
 
 
