@@ -4,7 +4,7 @@ import sqlite3
 from collections import Counter
 
 from bot.language.sections import SLOT_QUESTION_WORDS as SLOTS
-from bot.store.index import numbers_of, term_number
+from bot.store.postings import numbers_of, term_number
 from bot.text.terms import search_terms
 
 ACTIVE = "SELECT 'memory', id, visibility, owner_id, chat_id, text, slot FROM memory WHERE disabled_at IS NULL"

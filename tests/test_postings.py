@@ -10,16 +10,8 @@ import pytest
 
 from bot.core.errors import StoreError
 from bot.core.people import Audience
-from bot.store.index import (
-    MOST_LISTED,
-    Doc,
-    add_document,
-    drop_documents,
-    numbers_of,
-    postings_of,
-    steps_of,
-    term_number,
-)
+from bot.store.index import Doc, add_document, drop_documents
+from bot.store.postings import MOST_LISTED, numbers_of, postings_of, steps_of, term_number
 from bot.store.schema import MIGRATIONS
 from bot.store.sqlite.connection import SqliteTx
 from bot.store.sqlite.opening import _migrate, _prepare, connect

@@ -14,7 +14,6 @@ from bot.store.engine import Repository, reading, reads, writes, writing
 from bot.store.index import (
     documents_anew,
     drop_stray_terms,
-    fill_postings,
     index_document,
     index_memory,
     index_section,
@@ -32,6 +31,7 @@ from bot.store.memories import (
     visible_memory,
 )
 from bot.store.notes import RemovedContent, remove_from_notes
+from bot.store.postings import fill_postings
 from bot.store.removal import Forgetting, carry_out, disable_memories, empty_digests, hide_lines, own_lines
 from bot.store.schema import GREATEST, IS_NAME, LEAST, SELECT_MEMORY, placeholders
 from bot.store.sessions import end_logs

@@ -22,9 +22,10 @@ from bot.core.recall import (
 )
 from bot.store.engine import Repository, reading, reads, writes
 from bot.store.events import OWN_RECENT_LINES, read_events
-from bot.store.index import DOCUMENT_TEXT, STORE_VECTOR, fingerprint, postings_of, scopes_of
+from bot.store.index import DOCUMENT_TEXT, STORE_VECTOR, fingerprint, scopes_of
 from bot.store.ledger import Settlement, settle_call
 from bot.store.memories import visible_memory
+from bot.store.postings import postings_of
 from bot.store.schema import GIVEN, IS_NAME, LIST_OF, MEMORY_COLUMNS, NAMED, SELECT_MEMORY, VECTOR_INDEX, placeholders
 from bot.store.transactions import Row, Tx
 
