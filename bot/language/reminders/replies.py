@@ -6,7 +6,7 @@ from typing import Literal
 
 from bot.language.reminders.requests import NO_TIME, unaddressed
 from bot.language.reminders.wording import ANY, time_words, without_times
-from bot.language.time.moments import parts_folded
+from bot.language.time.moments import parts_folded, squeezed
 from bot.language.time.parts import TAKEN, TimeParts
 from bot.text.catalogue import LazyPattern
 from bot.text.fold import fold, fold_mapped
@@ -49,7 +49,7 @@ def time_reply(text: str, names: tuple[str, ...] = ()) -> TimeReply | None:
     """What a message says to the question for a time; None when it speaks of something else."""
     if not text.strip() or len(text) > ANSWER_CHARS:
         return None
-    folded, origin = fold_mapped(text)
+    folded, origin = squeezed(*fold_mapped(text))
     for name in (fold(name) for name in names if name):
         folded = folded.replace(name, " " * len(name))
     if _DISMISS.fullmatch(folded.strip(" ,，")):

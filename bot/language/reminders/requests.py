@@ -128,8 +128,7 @@ def reminder_wish(text: str, names: tuple[str, ...] = ()) -> ReminderWish | None
     if not text.strip() or len(text) > READ_CHARS or _TAKEN_BACK.search(fold(text)):
         return None
     text = unaddressed(clean(text), names)
-    folded, origin = fold_mapped(text)
-    folded, origin = squeezed(folded, origin)
+    folded, origin = squeezed(*fold_mapped(text))
     folded = spelt(folded)
     folded = SPACED.sub(lambda found: "," * len(found[0]), folded)
     if _SIGNED.fullmatch(folded):
@@ -174,7 +173,7 @@ def hinted_wish(text: str, names: tuple[str, ...] = ()) -> ReminderWish | None:
     if not hinted(text):
         return None
     text = unaddressed(clean(text[:READ_CHARS]), names)
-    folded, origin = fold_mapped(text)
+    folded, origin = squeezed(*fold_mapped(text))
     word = ABOUT.search(folded)
     if word is None or KIN.search(folded, 0, word.start()) or folded[word.end() : word.end() + 1] in ("他", "她"):
         return None  # who reminds, or is reminded, is somebody else
@@ -205,7 +204,7 @@ def unaddressed(text: str, names: tuple[str, ...]) -> str:
 
 def task_of(words: str) -> tuple[str, TimeParts]:
     """Of the words of a command (明天8点 开会): what to remind of, and what they say of the time."""
-    folded, origin = fold_mapped(clean(words)[:READ_CHARS])
+    folded, origin = squeezed(*fold_mapped(clean(words)[:READ_CHARS]))
     parts = parts_folded(folded)
     return without_courtesy(cut_out(clean(words), without_times(folded, parts), origin, ())), parts
 
