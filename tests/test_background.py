@@ -8,9 +8,9 @@ from tests.conftest import NewWorld
 from tests.test_closing import DIGEST, TALK, digesting, digests, is_digest, talk
 from tests.world import World
 
-ON = ("后台调用：开", "背景呼叫：開", "Background calls: on")
-OFF = ("后台调用：关", "背景呼叫：關", "Background calls: off")
-HEADS = ("后台调用：", "背景呼叫：", "Background calls:")
+ON = ("后台调用现在开着", "背景呼叫現在開著", "Background calls are on")
+OFF = ("后台调用现在关着", "背景呼叫現在關著", "Background calls are off")
+HEADS = ("后台调用现在", "背景呼叫現在", "Background calls are")
 ANSWERED = ("回答，scripted，0.0 秒", "回答，scripted，0.0 秒", "answer, scripted, 0.0 s")
 WRITES = ("我说说今天的事", "我說說今天發生的事", "Let me tell you about it")
 

@@ -31,16 +31,16 @@ async def said(world: Filed, text: str, who: str = "小王", group: str = "") ->
 
 
 async def test_what_is_set_holds_at_once_lasts_and_is_taken_back(filed: Filed) -> None:
-    assert await said(filed, ".ai max") == "一次回答最长：512 tok（按配置）"
-    assert await said(filed, ".ai max 800") == "一次回答最长：800 tok（小王 06-12 09:00 说的）"
+    assert await said(filed, ".ai max") == "一次回答最长：512 token（按配置）"
+    assert await said(filed, ".ai max 800") == "一次回答最长：800 token（小王 06-12 09:00 说的）"
     await filed.say("在吗")
     assert filed.model.requests[-1].max_tokens == 800
     filed.write("[model]\nmax_output_tokens = 300\n")
     assert (await filed.reload()).problems == ()
     await filed.restart()
-    assert "800 tok" in await said(filed, ".ai max")
-    assert await said(filed, ".ai budget maxtokens 900") == "一次回答最长：900 tok（小王 06-12 09:00 说的）"
-    assert await said(filed, ".ai max reset") == "一次回答最长：300 tok（按配置）"
+    assert "800 token" in await said(filed, ".ai max")
+    assert await said(filed, ".ai budget maxtokens 900") == "一次回答最长：900 token（小王 06-12 09:00 说的）"
+    assert await said(filed, ".ai max reset") == "一次回答最长：300 token（按配置）"
     await filed.say("还在吗")
     assert filed.model.requests[-1].max_tokens == 300
 
@@ -88,6 +88,7 @@ async def test_wrong_words_others_and_contradictions_change_nothing(filed: Filed
     before = filed.rows("SELECT * FROM setting")
     line = "I can't use “5 EUR” there, so nothing has changed; for example: .ai budget day 5, .ai budget day 200k tok"
     assert await said(filed, ".ai budget day 5 EUR") == line
+    assert "the least is 20," in await said(filed, ".ai max 5")
     assert (await said(filed, ".ai max 99999999")).startswith("I can't use “99999999” there")
     refused = await said(filed, ".ai max 999999")
     assert refused.startswith("That does not go together")
@@ -119,7 +120,9 @@ async def test_a_budget_is_set_shown_with_its_place_and_counts_anew(tmp_path: Pa
         await said(filed, ".ai budget pricein 1 priceout 3")
         assert await said(filed, ".ai budget priceout 2") == "输出价格：每百万 token 2 USD（小王 06-12 09:00 说的）"
         assert await said(filed, ".ai budget day 0.0018") == "每天上限：0.0018 USD（小王 06-12 09:00 说的）"
-        assert await said(filed, ".ai budget month 200k tok") == "每月 token 上限：200000 tok（小王 06-12 09:00 说的）"
+        assert (
+            await said(filed, ".ai budget month 200k tok") == "每月 token 上限：200000 token（小王 06-12 09:00 说的）"
+        )
         await filed.say("在吗")
         before = len(filed.model.requests)
         filed.write(SERVER.format(name="groß-1") + "[budget]\nday_money = 9\n")

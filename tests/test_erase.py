@@ -139,7 +139,7 @@ async def test_only_the_number_that_was_named_counts_once_and_for_ten_minutes(wo
         await world.say(f".ai forget me {number}")
         assert "数字不对" in world.replies[-1]
     await world.say(".ai forget")
-    assert world.replies[-1] == "说 .ai forget me，再把我给的数字说一遍"
+    assert world.replies[-1] == "只忘一件就说“忘记…”；要忘掉你的一切，说 .ai forget me，\n再把我给的数字说一遍"
     assert world.peek.memories.count() == 1
 
 

@@ -193,9 +193,9 @@ async def test_ctx_and_usage_tell_what_came_from_memory_and_why(new_world: NewWo
     world.model.script = lambda request: "好的"
     await world.say(".ai ctx full 我在图书馆做什么来着")
     shown = world.replies[-1]
-    assert "auto · #1 · " in shown
-    assert "memory_recall" in shown
-    assert "下一 轮 · auto · #5 · " in shown
+    assert "自己想起 · #1 · " in shown
+    assert "用工具查到" in shown
+    assert "下一 轮 · 自己想起 · #5 · " in shown
     assert "relevance" in shown
     place = Installation(
         world.settings,
@@ -207,8 +207,8 @@ async def test_ctx_and_usage_tell_what_came_from_memory_and_why(new_world: NewWo
     rows = {
         line.split()[0]: line.split()[-3:] for line in (await show_usage(place, 1, world.clock)).splitlines() if line
     }
-    assert rows["auto"][1:] == ["1", "1"]
-    assert rows["memory_recall"][1:] == ["1", "1"]
-    assert int(rows["opening"][0]) > int(rows["auto"][0]) > 0
+    assert rows["自己想起"][1:] == ["1", "1"]
+    assert rows["用工具查到"][1:] == ["1", "1"]
+    assert int(rows["开场说的"][0]) > int(rows["自己想起"][0]) > 0
     told = world.rows("SELECT memory_id FROM turn_memory JOIN told_item USING (turn_id) WHERE way = 'auto'")
     assert (1,) in told, "feedback reaches it"

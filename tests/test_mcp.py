@@ -81,7 +81,7 @@ async def test_alone_it_keeps_for_itself_survives_rubbish_and_ends_well_on_sigte
         # The folder is free between two changes: another nuan can begin to answer from it.
         await world.open()
         told = await asked(nuan, 5, "tools/call", {"name": "forget", "arguments": {"id": 1}})
-        assert "数据目录正被占用" in content(told) or "in use" in content(told)
+        assert "数据文件夹正被占用" in content(told) or "in use" in content(told)
         nuan.send(signal.SIGTERM)
         assert await nuan.ended() == 0
         assert all(line.startswith('{"jsonrpc"') for line in nuan.output.splitlines())

@@ -28,12 +28,12 @@ async def test_called_answers_calls_and_nothing_else(new_world: NewWorld, line: 
 
 async def test_a_chat_has_a_mode_of_its_own_that_lasts(world: World) -> None:
     await world.say(".ai mode", "小王", GROUP)
-    assert "（window）（配置）" in world.replies[-1]
+    assert "（window），按配置" in world.replies[-1]
     await world.say(".ai mode CALLED", "小王", GROUP)
     assert "（called）" in world.replies[-1]
     await world.restart()
     await world.say(".ai mode show", "小王", GROUP)
-    assert "（called）（这里定的）" in world.replies[-1]
+    assert "（called），这里定的" in world.replies[-1]
     for group, answers in ((GROUP, 1), ("别处", 2)):
         said = len(world.replies)
         await world.say("小暖，在吗", "阿明", group)
@@ -42,7 +42,7 @@ async def test_a_chat_has_a_mode_of_its_own_that_lasts(world: World) -> None:
         assert len(world.replies) - said == answers
     await world.say(".ai mode reset", "小王", GROUP)
     await world.say(".ai mode", "小王", GROUP)
-    assert "（window）（配置）" in world.replies[-1]
+    assert "（window），按配置" in world.replies[-1]
 
 
 async def test_a_follow_up_that_waits_is_not_answered_any_more(world: World) -> None:

@@ -27,7 +27,7 @@ async def test_a_chat_gets_the_persona_that_was_chosen_for_it_and_a_new_log(worl
     await world.say("今天过得怎么样呀")
     before = system(world)
     await world.say(".ai persona")
-    assert world.replies[-1] == "这里现在是 default（配置）。还有：study, terse"
+    assert world.replies[-1] == "这里现在是 default（按配置）。还有：study, terse"
     await world.say(".ai persona terse")
     assert world.replies[-1] == "好，这里改用 terse"
     await world.say("那明天去哪里玩好呢")

@@ -23,7 +23,8 @@ INSTALLS = tuple(f".venv/bin/pip install -c constraints.txt -e '.[{extra}]'" for
 CLONE = "git clone ADDRESS nuan && cd nuan"
 TRIED = {CLONE, "make run", ".venv/bin/nuan init", ".venv/bin/nuan run", *INSTALLS}
 """What is carried out or taken apart below."""
-LOOKED_FOR = {"nuan init", "nuan doctor", "make test", "python -m tests.bench.start"}
+SEMANTIC = ".venv/bin/pip install -c constraints.txt -e '.[semantic]'"
+LOOKED_FOR = {"nuan init", "nuan doctor", "make test", "python -m tests.bench.start", SEMANTIC}
 """What takes long or says nothing new: it only has to be there."""
 OF_THE_SYSTEM = {"apt install python3-venv make"}
 

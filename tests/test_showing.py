@@ -148,7 +148,7 @@ async def test_a_group_sees_nothing_personal_and_everyone_only_their_own(world: 
     assert await ask(world, "calls", "阿明") == "这个只有主人能做哦"
     assert "所有聊天" not in await ask(world, "memstats", "阿明")
     assert "还没对我" in await ask(world, "feedback", "阿明")  # those were in the group
-    assert await ask(world, "trace", "阿明") == "我在这里还没有过一轮"
+    assert await ask(world, "trace", "阿明") == "我在这里还没有答过"
 
 
 async def test_who_was_only_greeted_has_talked_with_this_persona(new_world: NewWorld) -> None:

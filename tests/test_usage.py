@@ -39,7 +39,7 @@ async def test_every_call_is_in_its_day_chat_and_cause(new_world: NewWorld) -> N
     for text in ("小暖，今天下雨了", "小暖，我带了伞"):
         await world.say(text, "阿明", "很长很长很长很长很长很长很长的群名")
     shown = (await show_usage(place(world), 3, world.clock)).splitlines()
-    assert shown[0] == "3 days: 3 calls, 3000 tok, 50% of the input from the cache, 0.0030 USD spent"
+    assert shown[0] == "3 days: 3 calls, 3000 tokens, 50% of the input from the cache, 0.0030 USD spent"
     shown = [line.translate(BLOCKS) for line in shown]
     days = [line.split() for line in shown if line[:3] == "06-"]
     assert [(day[0], day[-4], day[-3]) for day in days] == [
@@ -49,17 +49,17 @@ async def test_every_call_is_in_its_day_chat_and_cause(new_world: NewWorld) -> N
     ]
     assert any("console 很长很长" in line and line.split()[-4:] == ["2000", "2", "50%", "0.0020"] for line in shown)
     assert any(line.startswith("#2 阿明") and line.split()[-4:] == ["2000", "2", "50%", "0.0020"] for line in shown)
-    assert any(line.startswith("reply") and line.split()[-4] == "3000" for line in shown)
+    assert any(line.startswith("answer") and line.split()[-4] == "3000" for line in shown)
     drawn = (await show_usage(place(world), 3, world.clock)).splitlines()
     assert "█" * BAR_CELLS in drawn[5]
     assert "█" * (HIT_CELLS // 2) + " " * (HIT_CELLS // 2) in drawn[5].rpartition("50%")[2], "half of the input"
     only_today = (await show_usage(place(world), 1, world.clock)).splitlines()
-    assert only_today[0].startswith("1 days: 2 calls, 2000 tok")
+    assert only_today[0].startswith("1 days: 2 calls, 2000 tokens")
 
 
 async def test_nothing_used_is_shown_as_nothing(world: World) -> None:
     shown = await show_usage(place(world), 2, world.clock)
-    assert shown.splitlines()[0] == "2 天：0 次调用，0 tok，输入的 0% 命中缓存，花费 0.0000 USD"
+    assert shown.splitlines()[0] == "2 天：0 次调用，0 token，输入的 0% 命中缓存，花费 0.0000 USD"
 
 
 @given(st.integers(0, 10**9), st.integers(0, 10**9))

@@ -54,7 +54,7 @@ async def test_it_waits_for_silence_and_says_how_long(world: World) -> None:
     await world.say("小暖，在吗", "小明", GROUP)
     await world.say("我想说", "小明", GROUP)
     await world.wait(1.8)
-    assert await why(world) == "在等：等 3.2 秒的安静再答 小明"
+    assert await why(world) == "在等：再安静 3.2 秒就答 小明"
 
 
 async def test_it_stayed_silent_because_nobody_called(world: World) -> None:
@@ -98,7 +98,7 @@ async def test_a_look_at_a_talk_is_told_with_its_time(new_world: NewWorld) -> No
     world = await new_world(speak=EAGER)
     enters(world)
     await world.say("今天好热", "阿明", GROUP)
-    assert await why(world) == "在等：等大家静下来，09:00:20 再看看"
+    assert await why(world) == "在等：大家静下来以后，09:00:20 再看看"
     await world.wait(20)
     assert await why(world) == "说话：大家静下来了，我自己接了一句"
     await world.say("想吃西瓜", "阿明", GROUP)

@@ -9,7 +9,8 @@ from tests.world import World
 
 
 async def answers_offline(world: World) -> None:
-    world.model = OfflineModel(catalogue(PromptFiles(None).path, "offline"))  # type: ignore[assignment]
+    texts, names = catalogue(PromptFiles(None).path, "offline"), world.settings.bot.names
+    world.model = OfflineModel(texts, names)  # type: ignore[assignment]
     await world.restart()
 
 
@@ -86,3 +87,11 @@ async def test_a_name_alone_gets_its_receipt_alone(world: World) -> None:
     assert world.replies == ["好，以后叫你林晓 #1"]
     await world.say("今天天气不错")
     assert world.replies[-1].startswith("我是 nuan 自带的离线应答")
+
+
+@pytest.mark.parametrize("said", ["小暖 hello there", "thanks 小暖"])
+async def test_an_english_line_in_a_chinese_group_is_answered_in_english(world: World, said: str) -> None:
+    await answers_offline(world)
+    await world.say("小暖，你還記得我說過什麼嗎", "小王", "茶館")
+    await world.say(said, "Ann", "茶館")
+    assert world.replies[-1].isascii()

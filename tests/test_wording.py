@@ -197,3 +197,9 @@ async def test_what_people_may_ask_fits_a_phone(world: World, hello: str, keep: 
             wide += [f"{words}: {line}" for line in lines if width(line) > COLUMNS]
             wide += [f"{words}: {len(lines)} lines"] if len(lines) > LINES else []
         assert wide == []
+
+
+async def test_help_about_forgetting_tells_how_to_forget_one_thing(world: World) -> None:
+    await world.say(".ai help forget")
+    assert "忘记…" in world.replies[-1]
+    assert ".ai forget me" in world.replies[-1]

@@ -11,7 +11,7 @@ from rich.cells import cell_len, set_cell_size
 from bot.cli.installation import Installation, make_words, read_only
 from bot.cli.lookup import PromptTarget, find_target
 from bot.cli.terminal import json_document, write_private
-from bot.commands.prompt_report import ctx_json, ctx_report, recall_report, trace_report
+from bot.commands.prompt_report import ctx_json, ctx_report, recall_report, trace_report, way_name
 from bot.config.memory import SectionRules
 from bot.config.settings import Settings
 from bot.container import Dependencies, make_planner, make_recall
@@ -165,9 +165,11 @@ class UsageNames:
     people: Mapping[int, str]
 
 
-async def show_usage(place: Installation, days: int, clock: Clock | None = None, *, as_json: bool = False) -> str:
-    """What the model calls of the last `days` local days used."""
-    words, language = make_words(place), place.settings.bot.language
+async def show_usage(
+    place: Installation, days: int, clock: Clock | None = None, *, as_json: bool = False, language: str = ""
+) -> str:
+    """What the model calls of the last `days` local days used, in that language, else in the configured one."""
+    words, language = make_words(place), language or place.settings.bot.language
     span = DaySpan.until((clock or SystemClock()).now(), days, words.default_tz)
     async with await open_store(
         place.data, frozenset(place.settings.bot.owners), read_only=True, url=place.url
@@ -218,7 +220,7 @@ def usage_report(
             text("usage_person"),
             largest_sums(of_people, lambda each: names.people.get(each.person_id or 0) or f"#{each.person_id}"),
         ),
-        (text("usage_cause"), largest_sums(used, lambda each: each.cause)),
+        (text("usage_cause"), largest_sums(used, lambda each: text(f"cause_{each.cause}"))),
     )
     return "\n".join(
         (
@@ -232,13 +234,14 @@ def usage_report(
 def brought_report(shares: tuple[ToldShare, ...], text: Callable[..., str]) -> list[str]:
     """What memory put into prompts, by the way it came: tokens, turns and pieces; each counts once, where it entered
     a log."""
-    most, width = max(share.tokens for share in shares), max(cell_len(share.way) for share in shares)
-    width = min(NAME_CELLS, max(width, cell_len(text("usage_brought"))))
+    named = {share.way: way_name(share.way, text) for share in shares}
+    most = max(share.tokens for share in shares)
+    width = min(NAME_CELLS, max(map(cell_len, (text("usage_brought"), *named.values()))))
     heads = (text("usage_tokens"), text("usage_turns"), text("usage_pieces"))
     return [
         f"{set_cell_size(text('usage_brought'), width)}  {' ' * BAR_CELLS}  {_figure_row(*heads)}",
         *(
-            f"{set_cell_size(share.way, width)}  {bar(share.tokens, most)}  "
+            f"{set_cell_size(named[share.way], width)}  {bar(share.tokens, most)}  "
             + _figure_row(f"{share.tokens}", f"{share.turns}", f"{share.pieces}")
             for share in shares
         ),

@@ -27,7 +27,15 @@ from bot.cli.commandline import (
     examples,
     run_program,
 )
-from bot.cli.terminal import ExitCode, guard, json_document, print_result, read_installation, run_guarded
+from bot.cli.terminal import (
+    ExitCode,
+    guard,
+    json_document,
+    print_result,
+    read_installation,
+    run_guarded,
+    system_language,
+)
 from bot.core.errors import NuanError
 
 app = typer.Typer(
@@ -373,7 +381,8 @@ def usage(
     """Show what the model calls used per day, chat and cause."""
     from bot.cli.inspection import show_usage
 
-    print_result(run_guarded(show_usage(read_installation(config, data), days, as_json=as_json)))
+    place, language = read_installation(config, data), system_language(os.environ)
+    print_result(run_guarded(show_usage(place, days, as_json=as_json, language=language)))
 
 
 @app.command(

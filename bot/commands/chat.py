@@ -23,7 +23,7 @@ ADMIN_ANSWER_S = 10.0
 
 NAME_CHARS = 32
 
-_WHOLE_NUMBER = re.compile(r"[+-]?[0-9]+")
+_WHOLE_NUMBER = re.compile(r"[+]?[0-9]+")
 _DIGITS = 12
 """A longer number is as good as the largest one."""
 
@@ -217,13 +217,13 @@ CONTEXT_NUMBERS = (
 
 
 def clamped(word: str, knob: ContextNumber) -> tuple[int, bool] | None:
-    """The number that a word says, brought into bounds, and whether that changed it; None when it is no number."""
+    """The number that a word says, brought into bounds, and whether that changed it; None when it is none or below
+    zero, which nobody means."""
     text = fold(word)
     if not _WHOLE_NUMBER.fullmatch(text):
         return None
-    digits = text.lstrip("+-").lstrip("0") or "0"
-    size = knob.most + 1 if len(digits) > _DIGITS else int(digits)
-    asked = -size if text.startswith("-") else size
+    digits = text.lstrip("+").lstrip("0") or "0"
+    asked = knob.most + 1 if len(digits) > _DIGITS else int(digits)
     kept = min(max(asked, knob.least), knob.most)
     return kept, kept != asked
 

@@ -86,7 +86,10 @@ def ctx_summary(seen: Inspection, text: Callable[..., str]) -> str:
 def ctx_report(seen: Inspection, text: Callable[..., str]) -> str:
     """The parts, each with its tokens; then signature, cache and what the last call shares with this one."""
     choice = seen.plan.choice
-    lines = [text("ctx_mode", mode=choice.mode, why=choice.why), *_session(seen, text)]
+    lines = [
+        text("ctx_mode", mode=text(f"mode_said_{choice.mode}"), why=text(f"mode_why_{choice.why}")),
+        *_session(seen, text),
+    ]
     for part in parts_of(seen):
         title = text(f"ctx_{part.name}", n=part.count)
         lines += [f"── {title} · {part.tokens} tok", *([part.body] if part.body else [])]
@@ -120,13 +123,18 @@ def _session(seen: Inspection, text: Callable[..., str]) -> list[str]:
     return lines
 
 
+def way_name(way: str, text: Callable[..., str]) -> str:
+    """How somebody is told which way something came from memory."""
+    return text(f"way_{way}" if way in ("opening", "auto") else "way_tool")
+
+
 def _refs(seen: Inspection, text: Callable[..., str]) -> list[str]:
     """What came from memory into this log and why: in which turn, which way, which numbers, with what figures."""
     return [
         text(
             "ctx_ref",
             turn=turn or text("ctx_ref_now"),
-            way=each.way,
+            way=way_name(each.way, text),
             ref=each.ref or UNKNOWN,
             tokens=each.tokens,
             why=each.why or UNKNOWN,

@@ -71,10 +71,11 @@ class SettingWord:
 
 @dataclass(frozen=True, slots=True)
 class InvalidWords:
-    """Words that set nothing: what was said, and how it would be right."""
+    """Words that set nothing: what was said, how it would be right, and the least that it may be."""
 
     said: str
     example: str
+    least: int = 0
 
 
 SETTING_WORDS: Mapping[str, Mapping[str, SettingWord]] = {
@@ -125,7 +126,7 @@ def parse_setting(command: str, words: tuple[str, ...], settings: Settings) -> S
             return InvalidWords(" ".join(words), next(iter(knobs.values())).example)
         found = _value_of(knob, " ".join(folded[start + 1 : end]), settings)
         if found is None:
-            return InvalidWords(" ".join(words[start + 1 : end]) or word, knob.example)
+            return InvalidWords(" ".join(words[start + 1 : end]) or word, knob.example, knob.least)
         wish |= found
     return wish
 
@@ -196,7 +197,8 @@ async def apply_wish(call: Invocation, wish: SettingChanges) -> str:
 
 def wrong_words(call: Invocation, wrong: InvalidWords) -> str:
     """One line about words that set nothing."""
-    return call.text("set_wrong", said=clip(clean_name(wrong.said), SAID_CHARS), example=wrong.example)
+    said, key = clip(clean_name(wrong.said), SAID_CHARS), "set_too_small" if wrong.least else "set_wrong"
+    return call.text(key, said=said, example=wrong.example, least=wrong.least)
 
 
 async def setting_lines(call: Invocation, keys: Sequence[str]) -> list[str]:
@@ -242,7 +244,7 @@ def _value_text(call: Invocation, settings: Settings, key: str) -> str:
         case _ if name.endswith("_chars"):
             return call.text("set_chars", n=value)
         case _:
-            return f"{value} tok" if name.endswith("_tokens") else str(value)
+            return call.text("set_tokens", n=value) if name.endswith("_tokens") else str(value)
 
 
 def _catalogue_key(key: str) -> str:

@@ -184,14 +184,15 @@ def _terms(text: str) -> set[str]:
 
 
 class OfflineModel:
-    """Answers by rule, and only from the request: its messages and its tools; `texts` are those of prompts/offline."""
+    """Answers by rule, and only from the request: its messages and its tools; `texts` are those of prompts/offline,
+    `names` what it is called."""
 
     name = "offline"
     dialect = OFFLINE
     digests = False
 
-    def __init__(self, texts: Catalogue) -> None:
-        self._texts = texts
+    def __init__(self, texts: Catalogue, names: tuple[str, ...] = ()) -> None:
+        self._texts, self._names = texts, names
 
     async def complete(self, request: ModelRequest) -> Completion:
         """Answer at once; never raises ModelError. What it would be in tokens is estimated."""
@@ -201,7 +202,7 @@ class OfflineModel:
         return replace(answer, usage=Usage(tokens, 0, message_tokens(answer.message()), returned=False))
 
     def _answer(self, prompt: Prompt, off_record: tuple[str, ...]) -> Completion:
-        heard = read_prompt(prompt, tuple(self._texts.text("unnamed", script) for script in SCRIPTS))
+        heard = read_prompt(prompt, tuple(self._texts.text("unnamed", each) for each in SCRIPTS), self._names)
         unkept = repeating(off_record, enumerate(heard.earlier))
         heard = replace(heard, earlier=tuple(line for at, line in enumerate(heard.earlier) if at not in unkept))
         lines = [replace(heard, said=line) for line in heard.lines] if 1 < len(heard.lines) <= LINES else [heard]

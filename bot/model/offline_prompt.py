@@ -8,7 +8,7 @@ from bot.core.models import Message, Prompt
 from bot.core.people import Script
 from bot.text.catalogue import LazyPattern
 from bot.text.clean import unescaped
-from bot.text.fold import fold, script_of
+from bot.text.fold import fold, script_next, script_of
 
 _LINE = LazyPattern(r'<p(?: n="([^"]*)")?( forwarded="1")?>(.*?)</p>', re.DOTALL)
 _NOW = LazyPattern(r'<ctx now="(?:(\d{4}-\d\d-\d\d) )?(\d\d:\d\d)(?: ([^"]+))?"')
@@ -80,9 +80,9 @@ class PromptFacts:
         return line.startswith(tuple(name + sign for name in self.names for sign in _SAID))
 
 
-def read_prompt(prompt: Prompt, unnamed: tuple[str, ...] = ()) -> PromptFacts:
+def read_prompt(prompt: Prompt, unnamed: tuple[str, ...] = (), own: tuple[str, ...] = ()) -> PromptFacts:
     """Read a request; a message of an unknown form counts as said as it stands. `unnamed` are the names of somebody
-    alone with nuan who has none."""
+    alone with nuan who has none, `own` are those of nuan."""
     users = [message.content for message in prompt.messages if message.role == "user"]
     last = users[-1] if users else ""
     lines = [(name, bool(fwd), unescaped(text)) for name, fwd, text in _LINE.findall(_new(last))]
@@ -92,7 +92,7 @@ def read_prompt(prompt: Prompt, unnamed: tuple[str, ...] = ()) -> PromptFacts:
     earlier += [text for name, _, text in lines if name != tail[0][0]]
     script = _opened_in(users[0] if users else "")
     for text in (*earlier[-20:], *(text for _, _, text in tail)):
-        script = script_of(text, script)
+        script = script_next(text, own, None, script)
     over, set_since, cancelled = _receipts(users)
     told = _sections(users[0] if users else "", over)
     answers = [message.content for message in prompt.messages if message.role == "assistant" and message.content]

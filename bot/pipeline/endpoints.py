@@ -57,7 +57,7 @@ def with_provider_defaults(settings: Settings) -> Settings:
 def make_pool(settings: Settings, find: Callable[[str], Path]) -> ModelPool:
     """The configured servers, or the built-in offline model, whose texts `find` finds."""
     if not settings.model.base_url:
-        offline = OfflineModel(catalogue(find, "offline"))
+        offline = OfflineModel(catalogue(find, "offline"), settings.bot.names)
         return ModelPool(
             Endpoint(offline, _no_cost),
             embedding=make_embedding(settings),
