@@ -20,8 +20,8 @@ SHOWN = {
     "full": ("现在：一切照常", "現在：一切照常", "Now: as always"),
     "small": ("现在：换小模型回答", "現在：換小模型回答", "Now: the smaller model answers"),
     "light": ("现在：有小模型就换", "現在：有小模型就換", "Now: the smaller model if there is one"),
-    "over": ("现在：到上限了", "現在：到上限了", "Now: one line to each person"),
-    "silent": ("现在：安静", "現在：安靜", "Now: silence"),
+    "over": ("现在：到上限了", "現在：到上限了", "Now: a limit is reached"),
+    "silent": ("现在：先安静", "現在：先安靜", "Now: silent"),
 }
 WRITES = ("我说说今天的事", "我說說今天發生的事", "Let me tell you about it")
 
