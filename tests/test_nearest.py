@@ -150,7 +150,7 @@ async def test_one_command_is_told_with_its_arguments_and_an_example(world: Worl
     for name in ("remind", ".ai remind", "REMIND"):
         await world.say(f".ai help {name}")
         first, who, example = world.replies[-1].splitlines()
-        assert first.startswith(".ai remind [WHEN WHAT | list | cancel N | cancel all] — 提醒：")
+        assert first.startswith(".ai remind [WHEN WHAT | list | cancel N | cancel all] — .ai remind 明天8点")
         assert who == "谁可以用：谁都行；回答给你自己看"
         assert example == "比如：.ai remind list"
     await world.say(".ai help mem")
