@@ -27,8 +27,8 @@ from tests.world import Lines, World, open_files
 async def test_without_a_door_a_held_folder_takes_no_change_and_says_so(world: World) -> None:
     await world.say("记住我对花生过敏")
     async with reading(world) as agent:
-        assert "数据目录正被占用" in await agent.refused("remember", text="我喜欢拿铁")
-        assert "数据目录正被占用" in await agent.refused("forget", id=1)
+        assert "数据文件夹正被占用" in await agent.refused("remember", text="我喜欢拿铁")
+        assert "数据文件夹正被占用" in await agent.refused("forget", id=1)
         assert "花生" in await agent.ask("recall", query="花生过敏")
     assert len(active(world)) == 1
 
