@@ -1,10 +1,12 @@
-"""A list too long for one answer: the button below it shows the next page, over the wire of Telegram."""
+"""A list too long for one answer: the button below it shows the next page, over the wire of each platform."""
 
 from dataclasses import replace
 from pathlib import Path
 
 from bot.config.settings import Settings
 from bot.core.events import Incoming
+from tests.discord_support import Town, adapter_for, running
+from tests.fakes.discord_server import FakeDiscord
 from tests.fakes.telegram_faults import Limits
 from tests.fakes.telegram_server import FakeTelegram
 from tests.telegram_stage import ANN, stage
@@ -58,3 +60,24 @@ async def test_the_button_below_a_list_shows_the_next_page_on_telegram(tmp_path:
         assert shows_the_rest(first.text, second.text)
         assert second.buttons == {}
         await world.close()
+
+
+async def test_the_button_below_a_list_shows_the_next_page_on_discord(tmp_path: Path) -> None:
+    async with FakeDiscord() as server:
+        town, scene = Town(server), adapter_for(server)
+        async with running(server, scene):
+            world = await opened(tmp_path / "data", "discord", str(town.lin.id))
+            town.say(town.dm, town.lin, ".ai mem")
+            await scene.sink.until(lambda: bool(scene.sink.stored))
+            await filled(world, scene.sink.stored[0])
+            await answered(world, scene.sink.stored[0])
+            await scene.adapter.send(world.talk.said[-1])
+            shown = town.dm.messages[-1]
+            (button,) = [each for row in shown.components for each in row["components"]]
+            assert button["label"] == "更多"
+            pressed = server.people.press(shown, button["custom_id"], town.lin)
+            await scene.sink.until(lambda: len(scene.sink.stored) == 2)
+            await answered(world, scene.sink.stored[1])
+            await scene.adapter.send(world.talk.said[-1])
+            assert shows_the_rest(shown.content, pressed.answers[-1].content)
+            await world.close()
