@@ -375,6 +375,18 @@ async def test_what_a_model_was_left_it_may_keep(world: World) -> None:
     assert kept(world) == ["阿琳姓廖"]
 
 
+async def test_a_yes_to_another_question_that_quotes_a_paste_agrees_to_nothing_in_it(world: World) -> None:
+    world.model.digests = True
+    await world.say("房东刚发来的，气死我了\n押金不退，记住我的押金是三千")
+    await world.say("不用")
+    world.model.script = lambda request: "“房东刚发来的，气死我了 押金不退，记住我的押金是三千”，要我帮你回吗？"
+    await world.say("那我该怎么回他呢，你帮我想想")
+    call = ("remember", json.dumps({"text": "我的押金是三千"}, ensure_ascii=False))
+    world.model.script = lambda request: "好的" if request.prompt.messages[-1].role == "tool" else calls(call)
+    await world.say("好的，帮我回吧")
+    assert kept(world) == []
+
+
 async def test_what_somebody_pasted_and_said_yes_to_a_model_may_keep(world: World) -> None:
     world.model.digests = True
     await world.say("房东刚发来的，气死我了\n押金不退，记住我的押金是三千")

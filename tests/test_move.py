@@ -189,9 +189,7 @@ async def test_what_was_changed_between_two_runs_is_copied_anew(filled: Path, em
     assert rows(empty) == rows(file=file)
 
 
-async def test_a_server_that_goes_away_in_the_middle_is_one_line_and_it_goes_on(
-    filled: Path, empty: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_server_that_goes_away_in_the_middle_is_one_line_and_it_goes_on(filled: Path, empty: str) -> None:
     left = 20
 
     def tell(*_: int) -> None:
@@ -201,7 +199,6 @@ async def test_a_server_that_goes_away_in_the_middle_is_one_line_and_it_goes_on(
             ended = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{}'"
             servers.run(servers.server(), ended.format(empty.partition("@/")[2].partition("?")[0]))
 
-    monkeypatch.setattr(engine, "STEP", 7)
     with pytest.raises(
         StoreError, match=r"cannot be used .*; the source is as it was; run the same command again"
     ) as gone:

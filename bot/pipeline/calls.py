@@ -44,8 +44,15 @@ def reservation(
     `estimated` is what a bare estimate makes of the prompt.
     """
     most = money.estimate(prompt, output, rate(now))
+    return replace(fixed_reservation(current, cause, model, most.tokens, most.cost, now), estimated=estimated)
+
+
+def fixed_reservation(
+    current: Current, cause: CallCause, model: str, tokens: int, cost: float, now: int
+) -> Reservation:
+    """What a call that costs so much must reserve under every limit."""
     day, month = money.periods(now, current.words.default_tz)
-    return Reservation(cause, model, most.tokens, most.cost, money.limits(current.settings), day, month, estimated)
+    return Reservation(cause, model, tokens, cost, money.limits(current.settings), day, month)
 
 
 async def reserve_shielded(booking: Awaitable[ModelCall], store: Store, clock: Clock) -> int:

@@ -130,7 +130,8 @@ class Ingest:
         timings: TurnTimings,
         scenes: tuple[SceneSource, ...] = (),
     ) -> None:
-        """`is_command` is asked of a text, and whether its chat is a direct one; `arrived` is told of everything that is stored; `scenes` describe the place of a message."""
+        """`is_command` is asked of a text, and whether its chat is a direct one. `arrived` is told of everything that is
+        stored; `scenes` describe the place of a message."""
         self._store = store
         self._clock = clock
         self._debounce = debounce

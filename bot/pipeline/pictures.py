@@ -1,12 +1,13 @@
-"""Pictures out: the tool `image`, each picture in one budgeted call, for a person who asked for one. It sends nothing: what
-is made goes out with the reply."""
+"""Pictures out: the tool `image`, each picture in one budgeted call, for a person who asked for one.
+
+It sends nothing: what is made goes out with the reply."""
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 
 from pydantic import Field
 
-from bot import money
 from bot.core.errors import ModelError, OverBudget
 from bot.core.models import ToolSpec, Usage
 from bot.core.parts import Image
@@ -14,11 +15,11 @@ from bot.core.ports import Adapter, Clock, Log, model_fields, takes_part
 from bot.core.tools import Tool, ToolAnswer, ToolArguments, ToolContext, ToolRefused, read_arguments
 from bot.language.media import asks_picture
 from bot.model.pool import DrawingEndpoint
-from bot.pipeline.calls import end_failed, reserve_shielded
+from bot.pipeline.calls import end_failed, fixed_reservation, reserve_shielded
 from bot.pipeline.configuration import Current
 from bot.pipeline.plan import Planner
 from bot.pipeline.tools.consent import Consent
-from bot.store.ledger import PERSON_CALLS, Reservation, Settlement
+from bot.store.ledger import PERSON_CALLS, Settlement
 from bot.store.store import Store
 from bot.text.clean import as_data, clean_line
 from bot.text.files import picture_ending
@@ -100,22 +101,13 @@ class PictureMaker:
         return Image(path, f"picture{ending}", len(data), about=clip(prompt, ABOUT_CHARS))
 
     async def _reserve(self, endpoint: DrawingEndpoint, prompt: str, chat_id: int, person_id: int) -> int:
-        now, settings = self._clock.now(), self._current.settings
-        day, month = money.periods(now, self._current.words.default_tz)
-        most = Reservation(
-            "image",
-            endpoint.painter.name,
-            estimate_tokens(prompt),
-            endpoint.price,
-            money.limits(settings),
-            day,
-            month,
-            person_calls=settings.image.person_day,
-        )
+        now, most_a_day = self._clock.now(), self._current.settings.image.person_day
+        name, tokens = endpoint.painter.name, estimate_tokens(prompt)
+        most = fixed_reservation(self._current, "image", name, tokens, endpoint.price, now)
         try:
-            booking = self._store.ledger.book(chat_id, most, now, person_id)
+            booking = self._store.ledger.book(chat_id, replace(most, person_calls=most_a_day), now, person_id)
             return await reserve_shielded(booking, self._store, self._clock)
         except OverBudget as error:
             self._log.warning("over_budget", chat=chat_id, person=person_id, limit=error.limit)
             many = error.limit == PERSON_CALLS
-            raise ToolRefused("image_enough" if many else "image_budget", str(settings.image.person_day)) from error
+            raise ToolRefused("image_enough" if many else "image_budget", str(most_a_day)) from error

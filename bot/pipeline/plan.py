@@ -283,8 +283,8 @@ class Planner:
         return replace(begun, events=tuple(lines.values()), earlier=earlier, opened=opened, unanswered=unanswered)
 
     def _cues(self, occasion: Occasion, choice: BootstrapChoice) -> str:
-        """A line for each thing that the messages may ask of memory, for a model that has the tools for it, and one before what
-        is spoken."""
+        """A line for each thing that the messages may ask of memory, for a model that has the tools for it, and one
+        before what is spoken."""
         words = self._current.words.opening(self._current.words.script(occasion.person))
         cues = (cue.partition(" ") for cue in occasion.cues) if choice.mode == "full" else ()
         told = [words(f"cue_{verb}", id=numbers) for verb, _, numbers in cues]

@@ -1,10 +1,11 @@
-"""Voice out: which replies are spoken, and a text of the outbox becomes a recording in one budgeted call. It sends nothing."""
+"""Voice out: which replies are spoken, and a text of the outbox becomes a recording in one budgeted call.
+
+It sends nothing."""
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from bot import money
 from bot.core.errors import ModelError, OverBudget, SendError
 from bot.core.events import Outgoing
 from bot.core.models import Usage
@@ -14,10 +15,10 @@ from bot.core.ports import Adapter, Clock, Log, model_fields, takes_part
 from bot.core.speaking import UNASKED
 from bot.language.media import asks_aloud, spoken_form
 from bot.model.pool import CircuitBreaker, SpeechEndpoint
-from bot.pipeline.calls import end_failed, reserve_shielded
+from bot.pipeline.calls import end_failed, fixed_reservation, reserve_shielded
 from bot.pipeline.configuration import Current
 from bot.pipeline.plan import Planner
-from bot.store.ledger import Reservation, Settlement
+from bot.store.ledger import Settlement
 from bot.store.store import Store
 from bot.text.files import sound_ending
 
@@ -116,20 +117,10 @@ class SpeechMaker:
 
     async def _reserve(self, endpoint: SpeechEndpoint, chars: int, cost: float, chat_id: int, person_id: int) -> int:
         """Reserve so many characters; in the ledger they are tokens."""
-        now, settings = self._clock.now(), self._current.settings
-        day, month = money.periods(now, self._current.words.default_tz)
-        most = Reservation(
-            "speak",
-            endpoint.speaker.name,
-            chars,
-            cost,
-            money.limits(settings),
-            day,
-            month,
-            own_tokens=settings.voice.day_characters,
-        )
+        now, most_a_day = self._clock.now(), self._current.settings.voice.day_characters
+        most = fixed_reservation(self._current, "speak", endpoint.speaker.name, chars, cost, now)
         try:
-            booking = self._store.ledger.book(chat_id, most, now, person_id)
+            booking = self._store.ledger.book(chat_id, replace(most, own_tokens=most_a_day), now, person_id)
             return await reserve_shielded(booking, self._store, self._clock)
         except OverBudget as error:
             self._log.warning("over_budget", chat=chat_id, person=person_id, limit=error.limit)

@@ -206,8 +206,8 @@ class Reservation:
     """What a call may cost at most, and the limits it must fit in; day and month begin at these ms.
 
     `estimated` is the bare offline estimate of the whole prompt in tokens, 0 for what is no text; `own_tokens` is what
-    all calls of this cause together may use in a day, `person_calls` how many of them that person may cause; `pace` is how often people may be answered, for a call that may
-    be the first of an answer.
+    all calls of this cause together may use in a day, `person_calls` how many of them that person may cause; `pace` is
+    how often people may be answered, for a call that may be the first of an answer.
     """
 
     cause: CallCause

@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from tests.fakes.openai_dialects import DialectName, check_dialect, counted
 from tests.fakes.openai_replies import error_json, play, send
 from tests.fakes.openai_rules import Violation, check, items, mapping, tokens
-from tests.fakes.openai_script import Asked, Recorded, Script, plain, rules
+from tests.fakes.openai_script import Asked, Recorded, Reply, Script, plain, rules
 from tests.fakes.openai_senses import (
     SOUND_TYPES,
     check_picture,
@@ -132,11 +132,25 @@ class FakeOpenAI:
         elif path == "/v1/chat/completions":
             await self._complete(headers, raw, writer)
         elif path == "/v1/audio/transcriptions":
-            await self._transcribe(headers, raw, writer)
+            await self._sense(
+                headers,
+                raw,
+                writer,
+                lambda: recording(headers, raw),
+                lambda reply, _: send(writer, 200, transcription(reply)),
+            )
         elif path == "/v1/audio/speech":
-            await self._speak(headers, raw, writer)
+            await self._sense(
+                headers,
+                raw,
+                writer,
+                lambda: speech(raw),
+                lambda reply, body: send(writer, 200, reply.text, SOUND_TYPES[str(body["response_format"])]),
+            )
         elif path == "/v1/images/generations":
-            await self._draw(headers, raw, writer)
+            await self._sense(
+                headers, raw, writer, lambda: drawing(raw), lambda reply, _: send(writer, 200, pictures(reply))
+            )
         else:
             await send(writer, 404, error_json(f"no such path: {path}", "not_found"))
 
@@ -156,28 +170,19 @@ class FakeOpenAI:
         reply = self._script(Asked(raw, body))
         await play(writer, reply, body, recorded)
 
-    async def _transcribe(self, headers: Mapping[str, str], raw: bytes, writer: asyncio.StreamWriter) -> None:
+    async def _sense(
+        self,
+        headers: Mapping[str, str],
+        raw: bytes,
+        writer: asyncio.StreamWriter,
+        read: Callable[[], Mapping[str, object]],
+        made: Callable[[Reply, Mapping[str, object]], Awaitable[None]],
+    ) -> None:
+        """A request that is no chat: `read` says what is asked or what is wrong, `made` sends what comes of it."""
         body: Mapping[str, object] = {}
         violation = ""
         try:
-            body = recording(headers, raw)
-        except Violation as error:
-            violation = str(error)
-        recorded = self._remember(headers, raw, body, violation)
-        if violation:
-            await send(writer, 400, error_json(violation, "invalid_request_error"))
-            return
-        reply = self._script(Asked(raw, body))
-        if reply.fault is None:
-            await send(writer, 200, transcription(reply))
-        else:
-            await play(writer, reply, body, recorded)
-
-    async def _speak(self, headers: Mapping[str, str], raw: bytes, writer: asyncio.StreamWriter) -> None:
-        body: Mapping[str, object] = {}
-        violation = ""
-        try:
-            body = speech(raw)
+            body = read()
         except (ValueError, Violation) as error:
             violation = str(error) or "no JSON"
         recorded = self._remember(headers, raw, body, violation)
@@ -186,24 +191,7 @@ class FakeOpenAI:
             return
         reply = self._script(Asked(raw, body))
         if reply.fault is None:
-            await send(writer, 200, reply.text, SOUND_TYPES[str(body["response_format"])])
-        else:
-            await play(writer, reply, body, recorded)
-
-    async def _draw(self, headers: Mapping[str, str], raw: bytes, writer: asyncio.StreamWriter) -> None:
-        body: Mapping[str, object] = {}
-        violation = ""
-        try:
-            body = drawing(raw)
-        except (ValueError, Violation) as error:
-            violation = str(error) or "no JSON"
-        recorded = self._remember(headers, raw, body, violation)
-        if violation:
-            await send(writer, 400, error_json(violation, "invalid_request_error"))
-            return
-        reply = self._script(Asked(raw, body))
-        if reply.fault is None:
-            await send(writer, 200, pictures(reply))
+            await made(reply, body)
         else:
             await play(writer, reply, body, recorded)
 

@@ -7,6 +7,7 @@ from functools import partial
 
 from bot.core.events import Event
 from bot.core.memories import MemoryQuestion
+from bot.core.people import SCRIPTS
 from bot.core.tools import ToolContext, ToolRefused
 from bot.language import assertions
 from bot.language.assertions import folded_plain, parts_of
@@ -91,7 +92,7 @@ class Consent:
         pasted = [
             line
             for line in (await own(answered=True) if agreed else ())
-            if any(brief(line.text) in question for question in agreed.values())
+            if any(self._asks_about_paste(question, line.text) for question in agreed.values())
         ]
         found: list[Event] = []
         for line in (*pasted, *(line for line in own_lines if line not in pasted)):
@@ -164,6 +165,11 @@ class Consent:
         own = [folded_plain(line.text) for line in await self.lines(context, done=True)]
         heard = [*own, *(folded_plain(text) for text in known)]
         return await self._thread.run(_strange, title, heard, own[-1] if own else "")
+
+    def _asks_about_paste(self, question: str, pasted: str) -> bool:
+        """Whether that is nuan's own question whether what was pasted is to be done; a model's that quotes it is none."""
+        told = (self._words.messages.text("pasted_asks", script, text=brief(pasted)) for script in SCRIPTS)
+        return any(each in question for each in told)
 
     def _agrees(self, text: str) -> bool:
         """Whether a line says yes, alone or before what else it says, and no nowhere."""
