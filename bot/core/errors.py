@@ -6,6 +6,7 @@ NuanError
 │   ├── FolderLockedError     another nuan answers from this data folder
 │   │   └── DatabaseHeldError another nuan answers from this database of a server
 │   ├── LeaseLostError        another nuan took over the database
+│   ├── ChatLeaseLostError    another process works in this chat now
 │   ├── StatementError    the database is well, but cannot do this one thing
 │   ├── LogForgottenError  what a turn would send was forgotten meanwhile
 │   └── JoinedError       what a turn would answer is answered later, with what came meanwhile
@@ -67,6 +68,10 @@ class DatabaseHeldError(FolderLockedError):
 
 class LeaseLostError(StoreError):
     """Another nuan took over the database, as this one had not been heard of for too long; nothing was stored."""
+
+
+class ChatLeaseLostError(StoreError):
+    """What a process wrote in a chat as the one that works there, which it was no longer; nothing was stored."""
 
 
 class ModelError(NuanError):

@@ -1,8 +1,8 @@
 """Protocols of what the bot needs from outside: time, a model, platforms, the log, settings set in chats."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
@@ -20,6 +20,17 @@ _ABOUT: ContextVar[Mapping[str, int]] = ContextVar("about", default=MappingProxy
 
 SettingChanges = Mapping[str, str | None]
 """Dotted keys of the configuration with their new values; None takes back what was said of that key."""
+
+Role = Literal["gateway", "worker", "janitor"]
+"""What a process does of several on one database: keep the platforms' connections and send, answer in chats, look after
+what is there."""
+
+ROLES: tuple[Role, ...] = ("gateway", "worker", "janitor")
+"""All of them: what one process does that answers alone."""
+
+WakeKind = Literal["chat", "outbox", "halt", "settings"]
+"""What another process may have to look at: a chat with something due, one with something to send, one in which a turn
+was stopped, the settings of all."""
 
 ApplySettings = Callable[[SettingChanges, int], Awaitable[tuple[str, ...]]]
 """Checks what a person (by number) sets, stores it and has nuan work by it; with problems nothing has changed."""
@@ -61,6 +72,60 @@ class Clock(Protocol):
 
     def at(self, when: int, call: Callable[[], None]) -> Alarm:
         """Call `call` on the event loop when `now()` has reached `when` (at once if it has)."""
+        ...
+
+
+class ChatLeases(Protocol):
+    """Which of several processes on one database answers in a chat, and does what only one may do.
+
+    A process that nobody heard of for as long as a lease lasts loses all of it; then it can store nothing any more. One
+    that is alone on its database has everything, for nothing.
+    """
+
+    @property
+    def shared(self) -> bool:
+        """Whether there may be other processes."""
+        ...
+
+    def working(self, chat_id: int) -> AbstractAsyncContextManager[bool]:
+        """Whether this process is the one that works in that chat; a chat that nobody has is claimed.
+
+        What is written inside is stored only as long as it is, else ChatLeaseLostError and nothing of it. A chat that
+        was not worked in for as long as a lease lasts is given back. StoreError when the database cannot be asked.
+        """
+        ...
+
+    async def claim(self, chat_ids: Iterable[int]) -> frozenset[int]:
+        """Those of these chats that this process works in, after it has claimed those that nobody has, in one step."""
+        ...
+
+    def on_claimed(self, call: Callable[[int], None]) -> None:
+        """From now on call it on the loop with each chat that was claimed, before anything is done there: what another
+        process left in it is to be taken up."""
+        ...
+
+    async def take(self, name: str) -> bool:
+        """Whether this process does what is named so ("janitor", "telegram"): until it ends, once it has taken it."""
+        ...
+
+    async def take_for(self, name: str, ms: int) -> bool:
+        """Whether what is named so may be done now; for so long after a True no process is told that it may."""
+        ...
+
+    def on_gone(self, call: Callable[[], None]) -> None:
+        """From now on call it on the loop each time another process was taken off: what it left is to be taken up."""
+        ...
+
+
+class Wakeups(Protocol):
+    """Hints to other processes on the same database. They may be lost: rows say what there is to do."""
+
+    def tell(self, kind: WakeKind, key: int) -> None:
+        """Have the others look; `key` is the chat, 0 for settings."""
+        ...
+
+    def on_heard(self, call: Callable[[WakeKind, int], None]) -> None:
+        """From now on call it on the loop with what another process told."""
         ...
 
 

@@ -6,13 +6,14 @@ import functools
 import queue
 import threading
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
 from importlib import import_module
 from types import ModuleType
 from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 
 from bot.core.errors import StoreError
 from bot.core.files import install_command
+from bot.core.ports import ChatLeases
 from bot.store.files import DataFiles
 from bot.store.transactions import AccessLists, OtherChatError, Row, Tx
 
@@ -311,8 +312,40 @@ def wipe_soon(tx: Tx, at: int) -> None:
     tx.run(sql, WIPE_KEY, str(at + WIPE_MS))
 
 
+class OwnLeases:
+    """Those of a process that is alone on its database: it works in every chat, and nothing is asked or stored for that."""
+
+    shared = False
+
+    @contextlib.asynccontextmanager
+    async def working(self, chat_id: int) -> AsyncIterator[bool]:
+        """As `ChatLeases.working`: always True."""
+        yield True
+
+    async def claim(self, chat_ids: Iterable[int]) -> frozenset[int]:
+        """As `ChatLeases.claim`: all of them."""
+        return frozenset(chat_ids)
+
+    def on_claimed(self, call: Callable[[int], None]) -> None:
+        """As `ChatLeases.on_claimed`: never, as nobody else had it before."""
+
+    async def take(self, name: str) -> bool:
+        """As `ChatLeases.take`: always True."""
+        return True
+
+    async def take_for(self, name: str, ms: int) -> bool:
+        """As `ChatLeases.take_for`: always True, as one process paces itself."""
+        return True
+
+    def on_gone(self, call: Callable[[], None]) -> None:
+        """As `ChatLeases.on_gone`: never, as there is no other."""
+
+
 class Database:
     """What the repositories ask of an engine: reading and writing transactions."""
+
+    leases: ChatLeases = OwnLeases()
+    """Which of several processes does what."""
 
     def __init__(self, writer: Writer | None) -> None:
         self._writer = writer

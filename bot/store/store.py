@@ -3,12 +3,14 @@
 import asyncio
 import os
 import secrets
+from collections.abc import Collection
 from pathlib import Path
 from types import TracebackType
 
-from bot.core.errors import FolderLockedError
+from bot.core.errors import FolderLockedError, StoreError
 from bot.core.events import Outgoing
 from bot.core.files import disk_errors, lock_file, make_private_folder
+from bot.core.ports import Role
 from bot.core.speaking import UNASKED
 from bot.store.agent_writes import AgentWrites
 from bot.store.archive import MemoryArchive
@@ -71,13 +73,16 @@ class Store:
     """All nouns over one database. `boot` names this process in rows, `folder` is the data folder, `url` where its rows
     lie, "" for its own file."""
 
-    def __init__(self, database: Database, folder: Path, lists: AccessLists, lock: int | None, url: str = "") -> None:
+    def __init__(
+        self, database: Database, folder: Path, lists: AccessLists, lock: int | None, url: str = "", boot: str = ""
+    ) -> None:
         self._database = database
         self._lists = lists
         self._lock = lock
         self.folder = folder
         self.url = url
-        self.boot = secrets.token_hex(8)
+        self.boot = boot
+        self.leases = database.leases
         kept = postgres_part("kept").KeptOnServer(url) if url else None
         notes = postgres_part("notes").NotesOnServer(folder, url) if url and lock is not None else None
         self.files = DataFiles(folder, kept, notes)
@@ -139,14 +144,19 @@ async def open_store(
     writers: int = WRITERS,
     lease_seconds: float = LEASE_SECONDS,
     copied: bool = True,
+    roles: Collection[Role] = (),
 ) -> Store:
     """Open the data folder. FolderLockedError when another nuan answers from it; StoreError when it cannot be used.
 
     `owners` are the accounts with the owner's rights, `allow` the ids that need no approval, each "platform:id". With
     an `url` its rows lie in that database of a PostgreSQL server, to which `writers` connections write at once; another
     nuan may take it over `lease_seconds` after this one died (DatabaseHeldError while it lives). It is `copied` before
-    its schema changes.
+    its schema changes. With `roles` processes share it, each of which does some of what there is to do; without any one
+    does all of it alone. Only a server's database can be shared (StoreError).
     """
+    if roles and not url:
+        raise StoreError("a file is for one process: to share the work, give store.url")
+    boot = secrets.token_hex(8)
     lock = None if read_only else await asyncio.to_thread(lock_folder, folder)
     try:
         if lock is not None:
@@ -163,7 +173,7 @@ async def open_store(
         try:
             if url and not read_only:
                 await asyncio.to_thread(postgres_part("kept").KeptOnServer(url).take_in, KeptInFolder(folder))
-            store = Store(database, folder, AccessLists(owners, allow), lock, url)
+            store = Store(database, folder, AccessLists(owners, allow), lock, url, boot)
             if url and not read_only:  # what is forgotten at once is in the folder by then, wherever it was written
                 await asyncio.to_thread(store.files.notes.listing)
             if not read_only:
