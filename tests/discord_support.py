@@ -113,12 +113,19 @@ class Scene:
 
 
 def adapter_for(
-    server: FakeDiscord, *, gateway: bool = True, commands: tuple[CommandSpec, ...] = (), proxy: str = ""
+    server: FakeDiscord,
+    *,
+    gateway: bool = True,
+    commands: tuple[CommandSpec, ...] = (),
+    proxy: str = "",
+    shards: str = "",
 ) -> Scene:
     """An adapter that talks to that server."""
     clock, log = SimClock(server.world.now()), Lines()
     gateway_url = server.gateway_url if gateway else ""
-    settings = DiscordSettings(token=SecretStr(TOKEN), api_url=server.api_url, gateway_url=gateway_url, proxy=proxy)
+    settings = DiscordSettings(
+        token=SecretStr(TOKEN), api_url=server.api_url, gateway_url=gateway_url, proxy=proxy, shards=shards
+    )
     adapter = DiscordAdapter(settings, commands, clock, log)
     return Scene(adapter, RecordingSink(), clock, log)
 

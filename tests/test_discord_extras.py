@@ -254,5 +254,7 @@ async def test_discord_says_who_looks_after_a_server(town: Town, scene: Scene) -
         assert not await scene.adapter.is_admin(hall, str((town.ann if owner is town.lin else town.lin).id))
         assert not await scene.adapter.is_admin(hall, "12345")
         assert not await scene.adapter.is_admin("5", str(owner.id))
-    with pytest.raises(OSError, match="not connected"):
+    assert await scene.adapter.is_admin(hall, str(owner.id)), "who has no connection asks all the same"
+    town.server.misbehave("503", method="GET", path=".*")
+    with pytest.raises(OSError, match="ServerFault"):
         await scene.adapter.is_admin(hall, str(owner.id))

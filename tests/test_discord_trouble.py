@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from adapters.discord import Shards
 from adapters.discord.channels import IDLE_CHANNELS_KEPT, ChannelQueues
 from bot.core.errors import SendError, StatementError
 from bot.core.events import Incoming, Place
@@ -181,8 +182,8 @@ class Quiet:
 
 async def test_channels_at_rest_are_not_remembered_for_ever() -> None:
     sink, past, log = RecordingSink(), Quiet(), Lines()
-    queues = ChannelQueues(sink, past, SimClock(0), log)
-    queues.connected()
+    queues = ChannelQueues(sink, past, SimClock(0), log, Shards())
+    queues.connected(0)
     said = [
         Incoming(
             Place("discord", str(number), "group"),

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Coroutine
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -9,17 +10,17 @@ import aiohttp
 import discord
 from aiohttp_socks import ProxyError
 
-from adapters.discord import DiscordSettings
+from adapters.discord import DiscordSettings, shards_of
 from adapters.discord.channels import ChannelQueues, History, readable
-from adapters.discord.client import Address, Client, ServerFault, check, library_logs_forwarded, silent_ms
+from adapters.discord.client import Address, Client, ServerFault, ShardedClient, check, library_logs_forwarded
 from adapters.discord.events import PLATFORM, events_of, typing_of
 from adapters.discord.sending import FAILURES, SENDS, DiscordSender, error_text, fate_of
 from adapters.discord.slash import Interactions, interaction_event, sync
-from bot.core.errors import NuanError, PlatformError, SendError
+from bot.core.errors import NuanError, PlatformError, SendError, StoreError
 from bot.core.events import Attachment, CommandSpec, Incoming, Outgoing
 from bot.core.files import read_at_most
 from bot.core.inspection import CheckResult
-from bot.core.ports import Clock, EventSink, Log
+from bot.core.ports import Clock, EventSink, Log, TakeFor, pause
 from bot.text.split import split, utf16_units
 
 PART_CHARS = 1_900
@@ -40,7 +41,16 @@ _INTENTS_REFUSED = (
     "discord refuses the intents: switch on Message Content Intent and Server Members Intent "
     "(developer portal → Bot → Privileged Gateway Intents)"
 )
-_REFUSED_KEY_CODE, _INTENTS_CODES = 4004, (4013, 4014)
+_SHARDS_REFUSED = (
+    "discord refuses the shards: set discord.shards, like 0-3/16, in every process with the same number behind the "
+    "stroke; `nuan doctor` says how many it wants"
+)
+_REFUSED_KEY_CODE, _INTENTS_CODES, _SHARDS_CODES = 4004, (4013, 4014), (4010, 4011)
+
+IDENTIFY_MS = 5_000
+"""In which Discord lets one session begin, for each bucket of shards."""
+ASKED_AGAIN_MS = 500
+"""How soon it is tried again whether a session may begin."""
 
 
 async def is_admin(client: discord.Client, external_chat_id: str, account: str) -> bool:
@@ -50,21 +60,34 @@ async def is_admin(client: discord.Client, external_chat_id: str, account: str) 
     """
     if not (external_chat_id.isdecimal() and account.isdecimal()):
         return False
-    guild = getattr(client.get_channel(int(external_chat_id)), "guild", None)
-    if not isinstance(guild, discord.Guild):
-        return False
-    if guild.owner_id == int(account):
-        return True
     try:
+        guild = await guild_of(client, int(external_chat_id))
+        if guild is None or guild.owner_id == int(account):
+            return guild is not None
         return (await guild.fetch_member(int(account))).guild_permissions.administrator
-    except discord.NotFound:
+    except (discord.NotFound, discord.Forbidden):
         return False
     except FAILURES as error:
         raise OSError(type(error).__name__) from None
 
 
+async def alone(name: str, ms: int) -> bool:
+    """What a process may take that has the bot for itself."""
+    return True
+
+
+async def guild_of(client: discord.Client, channel_id: int) -> discord.Guild | None:
+    """The guild of a channel, also of one whose events another process gets; None for a direct channel."""
+    channel = client.get_channel(channel_id)
+    guild = getattr(channel if channel is not None else await client.fetch_channel(channel_id), "guild", None)
+    if not isinstance(guild, discord.Guild):
+        return None
+    return guild if channel is not None else await client.fetch_guild(guild.id, with_counts=False)
+
+
 class DiscordAdapter:
-    """Discord: Adapter, Splits, Typing, Edits, Debounces and Files of bot/core/ports.py. One connection at a time.
+    """Discord: Adapter, Splits, Typing, Edits, Debounces, Files and Shared of bot/core/ports.py. One connection at a
+    time, or one for each of its shards.
 
     `commands` become slash commands.
     """
@@ -79,6 +102,10 @@ class DiscordAdapter:
     def __init__(self, settings: DiscordSettings, commands: tuple[CommandSpec, ...], clock: Clock, log: Log) -> None:
         self._token = settings.token.get_secret_value() if settings.token else ""
         self._address = Address(settings.api_url, settings.gateway_url, settings.proxy)
+        self._sharded, self._shards = bool(settings.shards), shards_of(settings.shards)
+        self._take_for: TakeFor = alone
+        self._identified: dict[int, int] = {}
+        self._ready: set[int] = set()
         self._commands = commands
         self._log = log
         self._interactions = Interactions(clock)
@@ -90,12 +117,18 @@ class DiscordAdapter:
         self._typing: dict[str, asyncio.Event] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
+    def share(self, take_for: TakeFor) -> None:
+        """Sessions begin by turns with those of other processes, which take the same names."""
+        self._take_for = take_for
+
     async def run(self, sink: EventSink) -> None:
         """Work until cancelled. PlatformError when Discord or the store cannot be used, OSError to try again."""
         self._sink = sink
+        self._ready.clear()
         with library_logs_forwarded(self._log):
-            client = Client(self._address, self._seen, self._log)
-            self._queues = queues = ChannelQueues(sink, History(client, self._log), self._clock, self._log)
+            client = Client(self._address, self._seen, self._log) if not self._sharded else self._sharded_client()
+            history = History(client, self._log)
+            self._queues = queues = ChannelQueues(sink, history, self._clock, self._log, self._shards)
             try:
                 await self._login(client)
                 await self._connected(client, queues)
@@ -106,11 +139,11 @@ class DiscordAdapter:
 
     async def check(self) -> tuple[CheckResult, ...]:
         """Ask the API who the bot is, and which intents it has."""
-        return await check(self._token, self._address, self._log)
+        return await check(self._token, self._address, self._shards, self._log)
 
     def silent_ms(self) -> int | None:
         """How long ago the gateway said something, if only that it heard a heartbeat, ms; None: not connected."""
-        return silent_ms(self._client) if self._client is not None else None
+        return self._client.silent_ms() if self._client is not None else None
 
     async def send(self, outgoing: Outgoing) -> tuple[str, ...]:
         """Send one message, the same row any number of times; SendError says what became of one not sent."""
@@ -138,10 +171,20 @@ class DiscordAdapter:
             self._start(self._type(self._client, int(external_chat_id), over))
 
     async def is_admin(self, external_chat_id: str, account: str) -> bool:
-        """Whether that account looks after the server; OSError when Discord cannot be asked."""
-        if self._client is None:
-            raise OSError("Discord is not connected")
-        return await is_admin(self._client, external_chat_id, account)
+        """Whether that account looks after the server; OSError when Discord cannot be asked.
+
+        Who has no connection, as it only answers, asks all the same.
+        """
+        if self._client is not None:
+            return await is_admin(self._client, external_chat_id, account)
+        client = Client(self._address, lambda event, given: None, self._log)
+        try:
+            await client.login(self._token)
+            return await is_admin(client, external_chat_id, account)
+        except FAILURES as error:
+            raise OSError(type(error).__name__) from None
+        finally:
+            await client.shut()
 
     async def fetch(self, attachment: Attachment, most: int) -> bytes:
         """Its content; SendError("never") when it is gone or larger than `most` bytes, OSError to try again."""
@@ -164,6 +207,22 @@ class DiscordAdapter:
                 return await read_at_most(response.content.iter_any(), most)
         except (aiohttp.ClientError, ProxyError) as error:
             raise ConnectionError(type(error).__name__) from error
+
+    def _sharded_client(self) -> Client:
+        return ShardedClient(self._address, self._seen, self._log, self._shards, self._may_identify)
+
+    async def _may_identify(self, bucket: int) -> None:
+        """Return when the last session of that bucket began long enough ago, here or in another process."""
+        while not await self._its_turn(bucket):
+            await pause(self._clock, ASKED_AGAIN_MS)
+        self._identified[bucket] = self._clock.now()
+
+    async def _its_turn(self, bucket: int) -> bool:
+        if self._clock.now() < self._identified.get(bucket, 0) + IDENTIFY_MS:
+            return False
+        with suppress(StoreError):  # who cannot ask waits, too
+            return await self._take_for(f"discord identify {bucket}", IDENTIFY_MS)
+        return False
 
     async def _login(self, client: Client) -> None:
         await client.login(self._token)
@@ -212,16 +271,17 @@ class DiscordAdapter:
             return
         try:
             match event, args:
-                case "connect", ():
-                    queues.connected()
-                    self._log.info("discord_connected")
-                case "ready", ():
-                    self._start(self._look(client, queues))
-                case "guild_available" | "guild_join", (discord.Guild() as guild,) if client.is_ready():
+                case "connect", (int() as shard,):
+                    queues.connected(shard)
+                    self._log.info("discord_connected", **({"shard": shard} if self._sharded else {}))
+                case "ready", (int() as shard,):
+                    self._ready.add(shard)
+                    self._start(self._look(client, queues, shard))
+                case "guild_available" | "guild_join", (discord.Guild() as guild,) if guild.shard_id in self._ready:
                     for there in readable(guild):
                         queues.look(there)
                 case "guild_remove", (discord.Guild() as guild,):
-                    self._start(self._removed(queues, guild.id))
+                    self._start(self._removed(queues, guild))
                 case "interaction", (discord.Interaction() as interaction,):
                     self._start(self._used(client, queues, interaction))
                 case "raw_typing", (discord.RawTypingEvent() as typing,):
@@ -233,17 +293,17 @@ class DiscordAdapter:
         except Exception as error:  # noqa: BLE001 - whatever is wrong with one event, the next ones are good
             self._log.warning("discord_malformed", gateway_event=event, error=type(error).__name__)
 
-    async def _look(self, client: Client, queues: ChannelQueues) -> None:
-        """See what was missed everywhere; Discord names no direct channels, so the sink is asked for those."""
-        for there in (found for guild in client.guilds for found in readable(guild)):
+    async def _look(self, client: Client, queues: ChannelQueues, shard: int) -> None:
+        """See what a shard missed everywhere; Discord names no direct channels, so the sink is asked for those."""
+        for there in (found for guild in client.guilds if guild.shard_id == shard for found in readable(guild)):
             queues.look(there)
-        for there in await queues.known():
+        for there in await queues.known(shard):
             queues.look(there)
 
-    async def _removed(self, queues: ChannelQueues, guild_id: int) -> None:
+    async def _removed(self, queues: ChannelQueues, guild: discord.Guild) -> None:
         """nuan was put out of a guild: nothing more is sent to any place of it."""
-        for there in await queues.known():
-            if there.parent == str(guild_id):
+        for there in await queues.known(guild.shard_id):
+            if there.parent == str(guild.id):
                 queues.put(Incoming(there, None, "event", label="gone"))
 
     async def _used(self, client: Client, queues: ChannelQueues, interaction: discord.Interaction[Any]) -> None:
@@ -290,6 +350,8 @@ def connection_error(error: Exception, client: discord.Client) -> Exception:
             return PlatformError(_REFUSED_KEY, final=True)
         case discord.ConnectionClosed() if error.code in _INTENTS_CODES:
             return PlatformError(_INTENTS_REFUSED, final=True)
+        case discord.ConnectionClosed() if error.code in _SHARDS_CODES:
+            return PlatformError(_SHARDS_REFUSED, final=True)
         case discord.HTTPException() if fate_of(error).fate == "never":
             return PlatformError(f"discord refuses to be talked to: {error.status}, code {error.code}", final=True)
         case NuanError() | OSError():

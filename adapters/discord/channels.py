@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import discord
 from discord.abc import GuildChannel, Messageable
 
+from adapters.discord import Shards
 from adapters.discord.client import Client
 from adapters.discord.events import PLATFORM, deletion, edit_of, from_message, place
 from adapters.discord.sending import FAILURES, error_text
@@ -74,33 +75,35 @@ class _StoredBefore:
 class ChannelQueues:
     """Brings events to the sink: one at a time in a channel, channels in parallel.
 
-    After `connected` the history of a channel is compared and read before its next event. `failed` is done with the
-    error when an event could not be stored; from then on nothing is taken.
+    After `connected` the history of each channel of that shard is compared and read before its next event. `failed` is
+    done with the error when an event could not be stored; from then on nothing is taken.
     """
 
-    def __init__(self, sink: EventSink, past: MessageHistory, clock: Clock, log: Log) -> None:
+    def __init__(self, sink: EventSink, past: MessageHistory, clock: Clock, log: Log, shards: Shards) -> None:
+        self._shards = shards
         self._sink = sink
         self._past = past
         self._clock = clock
         self._log = log
         self._queues: dict[str, _ChannelQueue] = {}
         self._resting: OrderedDict[str, None] = OrderedDict()
-        self._connection = 0
-        self._before: asyncio.Task[_StoredBefore] | None = None
+        self._connections = dict.fromkeys(shards.numbers, 0)
+        self._before: dict[int, asyncio.Task[_StoredBefore]] = {}
         self._looks: set[asyncio.Task[_StoredBefore]] = set()
         self._reading = asyncio.Semaphore(PARALLEL_READS)
         self.failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
-    def connected(self) -> None:
-        """A new connection that may have missed something."""
-        self._connection += 1
-        self._before = asyncio.create_task(self._look_back(), name="discord marks")
-        self._looks.add(self._before)
-        self._before.add_done_callback(self._looked)
-        for channel in self._resting:
-            del self._queues[channel]
-        self._resting.clear()
-        for queue in self._queues.values():
+    def connected(self, shard: int) -> None:
+        """A new connection of that shard, which may have missed something."""
+        self._connections[shard] += 1
+        self._before[shard] = before = asyncio.create_task(self._look_back(shard), name="discord marks")
+        self._looks.add(before)
+        before.add_done_callback(self._looked)
+        for channel, queue in [*self._queues.items()]:
+            if self._shards.of(queue.place) != shard:
+                continue
+            if channel in self._resting:
+                del self._queues[channel], self._resting[channel]
             queue.read.clear()
 
     def put(self, incoming: Incoming) -> None:
@@ -115,9 +118,9 @@ class ChannelQueues:
             self._resting.pop(place.external_id, None)
             queue.task = asyncio.create_task(self._work(queue), name=f"discord {place.external_id}")
 
-    async def known(self) -> tuple[Place, ...]:
-        """The places that are stored."""
-        return await self._sink.places(PLATFORM)
+    async def known(self, shard: int) -> tuple[Place, ...]:
+        """The places that are stored, of that shard."""
+        return tuple(there for there in await self._sink.places(PLATFORM) if self._shards.of(there) == shard)
 
     async def close(self) -> None:
         """Stop; what still waits is read from the history when nuan comes back."""
@@ -135,10 +138,10 @@ class ChannelQueues:
         if not look.cancelled():
             look.exception()
 
-    async def _look_back(self) -> _StoredBefore:
+    async def _look_back(self, shard: int) -> _StoredBefore:
         """What is stored before this connection stores anything: there the unknown channels of a guild begin."""
         found: dict[str, int] = {}
-        places = await self.known()
+        places = await self.known(shard)
         for there in places:
             if there.parent and (newest := await self._sink.newest(there)).isdecimal():
                 found[there.parent] = max(found.get(there.parent, 0), int(newest))
@@ -151,7 +154,7 @@ class ChannelQueues:
             for queue in self._queues.values()
             if queue.place.parent == parent != ""
             and queue.place.external_id not in before.places
-            and queue.read_for != self._connection
+            and not self._is_read(queue)
         ]
         try:
             if waits:
@@ -160,13 +163,17 @@ class ChannelQueues:
             for waiting in waits:
                 waiting.cancel()
 
+    def _is_read(self, queue: _ChannelQueue) -> bool:
+        """Whether nothing that its present connection missed is unread."""
+        return queue.read_for == self._connections[self._shards.of(queue.place)]
+
     def _queue(self, place: Place) -> _ChannelQueue:
         return self._queues.setdefault(place.external_id, _ChannelQueue(place))
 
     async def _work(self, queue: _ChannelQueue) -> None:
         try:
-            while queue.waiting or queue.read_for != self._connection:
-                if queue.read_for != self._connection:
+            while queue.waiting or not self._is_read(queue):
+                if not self._is_read(queue):
                     await self._catch_up(queue)
                 elif not self.failed.done():
                     await self._accept(queue.waiting[0])
@@ -177,7 +184,7 @@ class ChannelQueues:
             self._fail(error)
         finally:
             queue.task = None
-            if not queue.waiting and queue.read_for == self._connection:
+            if not queue.waiting and self._is_read(queue):
                 self._rest(queue.place.external_id)
 
     def _rest(self, channel: str) -> None:
@@ -188,9 +195,9 @@ class ChannelQueues:
             del self._queues[oldest]
 
     async def _catch_up(self, queue: _ChannelQueue) -> None:
-        connection, count, changes = self._connection, 0, 0
-        assert self._before is not None, "nothing is read before there is a connection"
-        before = await asyncio.shield(self._before)
+        shard, count, changes = self._shards.of(queue.place), 0, 0
+        connection = self._connections[shard]
+        before = await asyncio.shield(self._before[shard])
         if newest := await self._sink.newest(queue.place):
             await self._after_the_unseen(queue.place.parent, before)
             # What is gone must be gone before what was missed is answered.

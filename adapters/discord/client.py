@@ -1,9 +1,11 @@
 """discord.py's client, pointed at another address where one is configured, safe from unreadable events; the token
 check."""
 
+import asyncio
 import logging
 import re
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter
@@ -20,12 +22,13 @@ from aiohttp import (
     TraceRequestEndParams,
 )
 from aiohttp_socks import ProxyConnector, ProxyError
-from discord.gateway import DiscordWebSocket
+from discord.gateway import DiscordWebSocket, KeepAliveHandler
 from discord.http import HTTPClient, Route
 from discord.state import ConnectionState
 from discord.webhook.async_ import AsyncWebhookAdapter, async_context
 from yarl import URL
 
+from adapters.discord import Shards
 from bot.core.inspection import CheckResult, failed, passed
 from bot.core.ports import Log
 
@@ -92,9 +95,12 @@ class Address:
 
 
 class Client(discord.Client):
-    """One connection. `seen` gets every event of the library at once, in the order in which they came."""
+    """One connection. `seen` gets every event of the library at once, in the order in which they came.
 
-    def __init__(self, address: Address, seen: OnEvent, log: Log) -> None:
+    "connect" and "ready" come with the number of the shard.
+    """
+
+    def __init__(self, address: Address, seen: OnEvent, log: Log, **options: Any) -> None:
         self._address = address
         self._seen = seen
         self._events_log = log
@@ -110,22 +116,37 @@ class Client(discord.Client):
             proxy=address.http_proxy,
             max_ratelimit_timeout=RATE_LIMIT_S,
             http_trace=_no_retries(),
+            **options,
         )
 
     def dispatch(self, event: str, /, *args: Any, **kwargs: Any) -> None:
         """Tell of an event without a task in between: tasks would not keep their order for certain."""
         super().dispatch(event, *args, **kwargs)
-        self._seen(event, args)
+        self._tell(event, args)
+
+    def _tell(self, event: str, args: tuple[object, ...]) -> None:
+        self._seen(event, (0,) if event in ("connect", "ready") else args)
+
+    def silent_ms(self) -> int | None:
+        """How long ago the gateway said something, ms; None before it said hello."""
+        return _silent_ms(self.ws)
 
     async def shut(self) -> None:
         """Close everything, also when the other side does not answer."""
-        state = self._connection
-        if state._ready_task is not None:  # noqa: SLF001 - the library leaves it running for two seconds
-            state._ready_task.cancel()  # noqa: SLF001
+        for waiting in self._waiting():
+            waiting.cancel()
         try:
             await self.close()
         finally:
             await self.http.close()
+            for thread in threading.enumerate():  # of a connection that never became one nobody else knows
+                if isinstance(thread, KeepAliveHandler) and thread.ws._connection is self._connection:  # noqa: SLF001
+                    thread.stop()
+
+    def _waiting(self) -> Iterable["asyncio.Task[None]"]:
+        """What the library leaves running for two seconds."""
+        task = self._connection._ready_task  # noqa: SLF001
+        return () if task is None else (task,)
 
     def _get_state(self, **options: Any) -> "ConnectionState[Client]":
         """The library makes its state here, so this is where the HTTP client and the parsers can be others."""
@@ -156,10 +177,46 @@ class Client(discord.Client):
         return parsed
 
 
-def silent_ms(client: Client) -> int | None:
-    """How long ago the gateway said something, ms; None before it said hello. The library counts by this clock."""
-    socket = client.ws if isinstance(client.ws, DiscordWebSocket) else None
-    beating = socket._keep_alive if socket is not None else None  # noqa: SLF001 - nothing else tells it
+class ShardedClient(Client, discord.AutoShardedClient):  # type: ignore[misc]  # the state is of the class that is asked
+    """Some of the connections of a bot, each with its share of the guilds.
+
+    `may_identify` is asked before a session begins, with the number of the bucket in which Discord counts it, until it
+    says yes.
+    """
+
+    def __init__(
+        self, address: Address, seen: OnEvent, log: Log, shards: Shards, may_identify: Callable[[int], Awaitable[None]]
+    ) -> None:
+        super().__init__(address, seen, log, shard_ids=[*shards.numbers], shard_count=shards.count)
+        self._may_identify = may_identify
+        self._at_once = 1
+
+    async def connect(self, *, reconnect: bool = True) -> None:
+        """As the library does, once it is known how many sessions may begin at once."""
+        self._at_once = max(1, (await self.fetch_session_start_limits()).max_concurrency)
+        await super().connect(reconnect=reconnect)
+
+    async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
+        """Wait until no other session of this bucket began in the last moments, in this process or another."""
+        await self._may_identify((shard_id or 0) % self._at_once)
+
+    def silent_ms(self) -> int | None:
+        """That of the connection that said nothing for longest; None until all are there."""
+        heard = [_silent_ms(shard._parent.ws) for shard in self.shards.values()]  # noqa: SLF001 - as for one
+        known = [one for one in heard if one is not None]
+        return max(known) if len(known) == len(self.shard_ids or ()) else None
+
+    def _tell(self, event: str, args: tuple[object, ...]) -> None:
+        if event not in ("connect", "ready"):  # of all at once: each shard is told by itself
+            self._seen(event.removeprefix("shard_") if event in ("shard_connect", "shard_ready") else event, args)
+
+    def _waiting(self) -> Iterable["asyncio.Task[None]"]:
+        return (*super()._waiting(), *self._connection._ready_tasks.values())  # noqa: SLF001
+
+
+def _silent_ms(socket: object) -> int | None:
+    """How long ago a connection brought something. The library counts by this clock."""
+    beating = socket._keep_alive if isinstance(socket, DiscordWebSocket) else None  # noqa: SLF001 - nothing else tells it
     return None if beating is None else round((perf_counter() - beating._last_recv) * 1000)  # noqa: SLF001
 
 
@@ -246,14 +303,14 @@ def library_logs_forwarded(log: Log) -> Iterator[None]:
         library.propagate = before
 
 
-async def check(token: str, address: Address, log: Log) -> tuple[CheckResult, ...]:
+async def check(token: str, address: Address, shards: Shards, log: Log) -> tuple[CheckResult, ...]:
     """Ask the API who the bot is; never raises for what a token, a proxy or a server can do."""
     where = f"{address.api}{' through the proxy' if address.proxy else ''}"
     client = Client(address, lambda event, given: None, log)
     try:
         await client.login(token)
         info = await client.application_info()
-        gateway = address.gateway or (await client.http.get_bot_gateway())[1]
+        advised, gateway, _ = await client.http.get_bot_gateway()
     except discord.LoginFailure:
         return (failed("discord.token", "is refused: take the one of the developer portal, Bot, Reset Token"),)
     except (discord.DiscordException, aiohttp.ClientError, ProxyError, OSError, TimeoutError) as error:
@@ -267,7 +324,16 @@ async def check(token: str, address: Address, log: Log) -> tuple[CheckResult, ..
         ("Server Members", flags.gateway_guild_members or flags.gateway_guild_members_limited),
     )
     return (
-        passed("discord", f"{where} knows the bot as {info.name}, the gateway is {gateway}"),
+        passed("discord", f"{where} knows the bot as {info.name}, the gateway is {address.gateway or gateway}"),
+        *(
+            [
+                CheckResult(
+                    True, "discord.shards", f"Discord advises {advised} shards; there are {shards.count}", warn=True
+                )
+            ]
+            if advised > shards.count
+            else []
+        ),
         *(
             CheckResult(
                 on, "discord", f"intent {name}: {'on' if on else 'off; switch it on in the developer portal, Bot'}"

@@ -384,6 +384,19 @@ class Files(Protocol):
         ...
 
 
+TakeFor = Callable[[str, int], Awaitable[bool]]
+"""Takes what has that name for so many ms; False while it is taken, by this process or another one."""
+
+
+@runtime_checkable
+class Shared(Protocol):
+    """An adapter that has one of several connections of its bot, the others being other processes'."""
+
+    def share(self, take_for: TakeFor) -> None:
+        """Begin connections by turns with them; said before `run`."""
+        ...
+
+
 @runtime_checkable
 class Liveness(Protocol):
     """An adapter that knows when its platform last answered."""

@@ -20,7 +20,7 @@ class Events:
             intent = gate.DM_MESSAGES if place.kind == DM else gate.GUILD_MESSAGES
             world = self._world
             self._gateway.dispatch(
-                name, intent, lambda content: shape.message(message, world, gateway=True, content=content)
+                name, intent, place.guild, lambda content: shape.message(message, world, gateway=True, content=content)
             )
 
     def deleted(self, place: Channel, ids: Sequence[int], *, bulk: bool) -> None:
@@ -55,31 +55,33 @@ class Events:
         body = {"guild_id": str(guild.id)} | (shape.member(guild, who) if joined else {"user": shape.user(who)})
         if guild.has_bot:
             self._gateway.dispatch(
-                "GUILD_MEMBER_ADD" if joined else "GUILD_MEMBER_REMOVE", gate.MEMBERS, lambda _: body
+                "GUILD_MEMBER_ADD" if joined else "GUILD_MEMBER_REMOVE", gate.MEMBERS, guild, lambda _: body
             )
 
     def bot(self, guild: Guild, *, joined: bool) -> None:
         """GUILD_CREATE or GUILD_DELETE, when the bot was invited or removed."""
         if joined:
-            self._gateway.dispatch("GUILD_CREATE", gate.GUILDS, lambda _: shape.guild(guild, self._world))
+            self._gateway.dispatch("GUILD_CREATE", gate.GUILDS, guild, lambda _: shape.guild(guild, self._world))
         else:
-            self._gateway.dispatch("GUILD_DELETE", gate.GUILDS, lambda _: {"id": str(guild.id)})
+            self._gateway.dispatch("GUILD_DELETE", gate.GUILDS, guild, lambda _: {"id": str(guild.id)})
 
     def channel(self, name: str, place: Channel, **more: object) -> None:
         """CHANNEL_CREATE, CHANNEL_UPDATE, THREAD_CREATE or THREAD_UPDATE."""
         if place.visible:
-            self._gateway.dispatch(name, gate.GUILDS, lambda _: shape.channel(place, self._world.bot) | more)
+            self._gateway.dispatch(
+                name, gate.GUILDS, place.guild, lambda _: shape.channel(place, self._world.bot) | more
+            )
 
     def pins(self, place: Channel) -> None:
         """CHANNEL_PINS_UPDATE."""
         intent = gate.DM_MESSAGES if place.kind == DM else gate.GUILDS
         self._tell("CHANNEL_PINS_UPDATE", place, intent, {"last_pin_timestamp": shape.iso(self._world.now())})
 
-    def interaction(self, body: Json) -> None:
+    def interaction(self, place: Channel, body: Json) -> None:
         """INTERACTION_CREATE, which needs no intent."""
-        self._gateway.dispatch("INTERACTION_CREATE", 0, lambda _: body)
+        self._gateway.dispatch("INTERACTION_CREATE", 0, place.guild, lambda _: body)
 
     def _tell(self, name: str, place: Channel, intent: int, body: Json) -> None:
         full = {"channel_id": str(place.id)} | body | ({"guild_id": str(place.guild.id)} if place.guild else {})
         if place.visible:
-            self._gateway.dispatch(name, intent, lambda _: full)
+            self._gateway.dispatch(name, intent, place.guild, lambda _: full)

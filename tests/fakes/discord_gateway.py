@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from aiohttp import WSMsgType, web
 
 from tests.fakes import discord_payloads as shape
-from tests.fakes.discord_world import Json, World
+from tests.fakes.discord_world import Guild, Json, World, shard_of
 
 GUILDS, MEMBERS, PRESENCES, GUILD_MESSAGES, GUILD_REACTIONS = 1 << 0, 1 << 1, 1 << 8, 1 << 9, 1 << 10
 DM_MESSAGES, DM_REACTIONS, MESSAGE_CONTENT = 1 << 12, 1 << 13, 1 << 15
@@ -71,9 +71,15 @@ class Session:
     id: str
     intents: int
     line: Line | None
+    shard: tuple[int, int] = (0, 1)
     seq: int = 0
     alive: bool = True
     sent: list[tuple[int, Json]] = field(default_factory=list)
+
+    def gets(self, guild: Guild | None) -> bool:
+        """Whether the events of that guild come here, None: of a direct channel."""
+        number, count = self.shard
+        return number == (0 if guild is None else shard_of(guild.id, count))
 
     def push(self, name: str, data: Json) -> None:
         """Number an event and send it."""
@@ -85,13 +91,19 @@ class Session:
 
 
 class Gateway:
-    """All sessions. `identified`, `resumed` and `closed` (codes we closed with) tell what clients went through."""
+    """All sessions. `identified`, `resumed` and `closed` (codes we closed with) tell what clients went through.
+
+    `shards` are those of `identified`; `at_once` is how many buckets of shards may each begin a session in five seconds.
+    """
 
     def __init__(self, world: World, token: str, privileged: int, changed: Callable[[], None]) -> None:
         self.url = ""
         self.heartbeat_ms = 41_250
         self.answers_heartbeats = True
         self.identified: list[int] = []
+        self.shards: list[tuple[int, int]] = []
+        self.least_shards = 1
+        self.at_once = 1
         self.resumed = 0
         self.heartbeats = 0
         self.closed: list[int] = []
@@ -131,10 +143,13 @@ class Gateway:
             self._changed()
         return ws
 
-    def dispatch(self, name: str, intent: int, make: Callable[[bool], Json]) -> None:
-        """Send an event to every living session that asked for it; `make` is told whether it may see content."""
+    def dispatch(self, name: str, intent: int, guild: Guild | None, make: Callable[[bool], Json]) -> None:
+        """Send an event of a guild, or of a direct channel, to every living session of its shard that asked for it.
+
+        `make` is told whether it may see content.
+        """
         for session in self._sessions:
-            if session.alive and (not intent or session.intents & intent):
+            if session.alive and session.gets(guild) and (not intent or session.intents & intent):
                 session.push(name, make(bool(session.intents & MESSAGE_CONTENT)))
 
     def malformed(self, text: str | None = None) -> None:
@@ -145,9 +160,11 @@ class Gateway:
             elif session.line is not None:
                 session.line.put(text)
 
-    def drop(self, code: int = ABORT, *, resumable: bool = True) -> None:
-        """End every connection, cut (ABORT) or with a close code; else a RESUME will be refused."""
+    def drop(self, code: int = ABORT, *, resumable: bool = True, shard: int | None = None) -> None:
+        """End every connection, or that of one shard, cut (ABORT) or with a close code; else a RESUME will be refused."""
         for session in self._online():
+            if shard not in (None, session.shard[0]):
+                continue
             session.alive = resumable
             if session.line is not None:
                 self._close(session.line, code)
@@ -215,25 +232,31 @@ class Gateway:
 
     def _identify(self, line: Line, data: Json) -> None:
         intents = int(data.get("intents", -1))
+        number, count = shard = tuple(data.get("shard", (0, 1)))
         if line.session is not None:
             self._close(line, 4005)
         elif data.get("token") != self._token:
             self._close(line, 4004)
+        elif not 0 <= number < count:
+            self._close(line, 4010)
+        elif count < self.least_shards:
+            self._close(line, 4011)
         elif intents < 0 or intents & ~KNOWN:
             self._close(line, 4013)
         elif intents & PRIVILEGED & ~self._privileged:
             self._close(line, 4014)
         else:
             self.identified.append(intents)
+            self.shards.append(shard)
             waiting = [one for one in self._sessions if one.line is None and one.alive][-KEPT_SESSIONS:]
             self._sessions = [one for one in self._sessions if one.line is not None or one in waiting]
-            session = Session(secrets.token_hex(16), intents, line)
+            session = Session(secrets.token_hex(16), intents, line, shard)
             line.session = session
             self._sessions.append(session)
             self._welcome(session)
 
     def _welcome(self, session: Session) -> None:
-        guilds = [guild for guild in self._world.guilds.values() if guild.has_bot]
+        guilds = [guild for guild in self._world.guilds.values() if guild.has_bot and session.gets(guild)]
         session.push(
             "READY",
             {
@@ -244,7 +267,7 @@ class Gateway:
                 "private_channels": [],
                 "session_id": session.id,
                 "resume_gateway_url": self.url,
-                "shard": [0, 1],
+                "shard": [*session.shard],
                 "application": {"id": str(self._world.bot.id), "flags": 0},
             },
         )

@@ -79,7 +79,7 @@ class Hooks:
             body |= {"authorizing_integration_owners": {"0": guild["id"]}}
         if source is not None:
             body["message"] = shape.message(source, self._world)
-        self._events.interaction(body)
+        self._events.interaction(place, body)
         return one
 
     async def _callback(self, request: web.Request) -> web.Response:

@@ -126,8 +126,9 @@ class FakeDiscord:
                 await self._changed.wait()
 
     async def _gateway_bot(self, request: web.Request) -> web.Response:
-        limit = {"total": 1000, "remaining": 1000, "reset_after": 86_400_000, "max_concurrency": 1}
-        return web.json_response({"url": self.gateway_url, "shards": 1, "session_start_limit": limit})
+        limit = {"total": 1000, "remaining": 1000, "reset_after": 86_400_000, "max_concurrency": self.gateway.at_once}
+        shards = self.gateway.least_shards
+        return web.json_response({"url": self.gateway_url, "shards": shards, "session_start_limit": limit})
 
     async def _file(self, request: web.Request) -> web.Response:
         file = self.world.files.get(int(request.match_info["file"]))

@@ -17,6 +17,11 @@ SUPPRESS_EMBEDS, EPHEMERAL, LOADING, HAS_SNAPSHOT = 1 << 2, 1 << 6, 1 << 7, 1 <<
 MENTION = re.compile(r"<@!?(\d+)>")
 
 
+def shard_of(guild_id: int, count: int) -> int:
+    """By which of so many connections a guild's events come."""
+    return (guild_id >> 22) % count
+
+
 def wall_clock() -> int:
     """Milliseconds since 1970 UTC."""
     return time.time_ns() // 1_000_000
@@ -156,9 +161,15 @@ class World:
         self.users[user.id] = user
         return user
 
-    def add_guild(self, name: str, *members: User) -> Guild:
-        """A new guild with the bot in it; its first member owns it. The gateway is not told (see People.invite)."""
-        guild = Guild(self.snowflake(), name, members[0], {user.id: self.now() for user in (*members, self.bot)})
+    def add_guild(self, name: str, *members: User, shard: tuple[int, int] = (0, 1)) -> Guild:
+        """A new guild with the bot in it; its first member owns it. The gateway is not told (see People.invite).
+
+        Its events come by that shard, of so many.
+        """
+        number, count = shard
+        while shard_of(self.snowflake(), count) != number:
+            self._last += 1 << 22
+        guild = Guild(self._last, name, members[0], {user.id: self.now() for user in (*members, self.bot)})
         self.guilds[guild.id] = guild
         return guild
 

@@ -6,6 +6,7 @@ from types import ModuleType
 
 from telegram.error import RetryAfter
 
+from adapters.discord import Shards
 from adapters.discord.channels import ChannelQueues
 from adapters.telegram.sending import ProgressKind, RateLimited, RateLimiter, RateLimits
 from bot.core.events import Incoming, Place
@@ -79,8 +80,8 @@ async def on_telegram(chats: int) -> dict[Where, int]:
 async def on_discord(chats: int) -> tuple[dict[Where, int], int]:
     """Every channel says one thing; and how many were taken."""
     sea = Sea()
-    queues = ChannelQueues(sea, sea, SimClock(0), Lines())
-    queues.connected()
+    queues = ChannelQueues(sea, sea, SimClock(0), Lines(), Shards())
+    queues.connected(0)
     for begin in range(0, chats, AT_ONCE):
         for number in range(begin, min(chats, begin + AT_ONCE)):
             where = Place("discord", str(number), "group")
