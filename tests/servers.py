@@ -165,7 +165,7 @@ def _fill(folder: Path) -> None:
     bring_forward(blank)
     named = blank.ids("SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'schema_version'")
     kept = {"meta": " WHERE key NOT IN ('house', 'terms')"}
-    tables = (*map(str, named), f"{KEPT}.line", f"{KEPT}.value", f"{KEPT}.note")
+    tables = (*map(str, named), f"{KEPT}.line", f"{KEPT}.value", f"{KEPT}.note", f"{KEPT}.file")
     emptied = "".join(CLEAN_TABLE.format(table, kept.get(table, "")) for table in tables)
     anew = "".join(f"PERFORM setval('{table}_id_seq', 1, false); " for table in sorted(NUMBERED))
     blank.execute(CLEANED.format(emptied + anew))

@@ -1,6 +1,6 @@
 """What lies beside the database: archives that tell what is forgotten go with it, copies have their days."""
 
-from bot.store.files import EXPORTS_FOLDER
+from bot.store.waiting import EXPORTS_FOLDER
 from tests.conftest import NewWorld
 from tests.world import World
 

@@ -57,7 +57,7 @@ async def test_an_export_that_is_too_large_is_told_as_where_no_files_are_sent(wo
     await world.say(".ai export me", "阿明")
     told = {said.external_chat_id: said.text for said in world.talk.said[-2:]}
     assert told["dm:阿明"].endswith("这个文件在这里发不出去，已经请主人交给你，会留 7 天。")
-    assert "请在 7 天内把数据文件夹里的 exports/nuan-export-" in told["local"]
+    assert "它在数据文件夹的 exports/nuan-export-" in told["local"]
 
 
 @dataclass

@@ -1,10 +1,10 @@
 """`.ai start`, `approve`, `allow`, `deny`, `link`, `unlink`, `export` and `forget`: who may use nuan, and their data."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from bot.commands.command import Invocation, command
 from bot.core.events import Button, Draft
-from bot.core.parts import File
 from bot.core.ports import takes_part
 from bot.pipeline.jobs.archives import ARCHIVE_DAYS
 from bot.pipeline.refusals import Strangers
@@ -115,20 +115,24 @@ async def export(call: Invocation) -> str | Draft:
         case (who,) if who in ME_WORDS:
             if not await call.store.people.may_export(call.person.id, call.event.id, call.now):
                 return call.text("export_wait")
-            path = await call.services.personal_data.export(call.person.id, call.services.texts.zone)
+            archive = await call.services.personal_data.export(call.person.id, call.services.texts.zone)
         case _:
             return call.text("export_words")
-    file, size = f"{path.parent.name}/{path.name}", path.stat().st_size
-    here = call.text("exported_here", file=file, days=ARCHIVE_DAYS)
-    if takes_part(call.services.adapter(call.chat.platform), "file", size):
-        unsent = here if call.person.is_owner else call.text("export_unsent", file=file, days=ARCHIVE_DAYS)
-        return Draft(unsent, "command", part=File(file, path.name, size, call.text("exported_file")))
+    text, place = call.services.texts.messages.text, "export_on_server" if call.store.url else "export_in_folder"
+
+    def told(key: str, script: str) -> str:
+        where = text(place, script, file=archive.file, number=call.person.id)
+        return text(key, script, name=call.person.name, where=where, days=ARCHIVE_DAYS)
+
+    here = told("exported_here", call.script)
+    if takes_part(call.services.adapter(call.chat.platform), "file", archive.size):
+        unsent = here if call.person.is_owner else told("export_unsent", call.script)
+        return Draft(unsent, "command", part=replace(archive, caption=call.text("exported_file")))
     if call.person.is_owner:
         return here
 
     def notice(script: str) -> Draft:
-        told = {"name": call.person.name, "file": file, "days": ARCHIVE_DAYS}
-        return Draft(call.services.texts.messages.text("export_notice", script, **told), "notice")
+        return Draft(told("export_notice", script), "notice")
 
     await call.store.people.tell_owners(call.chat.platform, notice, call.now)
     return call.text("exported", days=ARCHIVE_DAYS)

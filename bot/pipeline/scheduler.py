@@ -14,8 +14,8 @@ from bot.session import close_reason
 from bot.speaking.pacing import TOTAL_MS
 from bot.store.backups import tidy_beside
 from bot.store.deadlines import DeadlineBounds, Retention
-from bot.store.files import UNSTORED_MS
 from bot.store.store import Store
+from bot.store.waiting import UNSTORED_MS
 from bot.text.dates import next_local_time
 
 UNKEPT_MS = DAY_MS

@@ -1,5 +1,4 @@
-"""Files of the data folder beside the database: notes, tombstones, who was erased, archives that wait, and the bytes of
-what is to be sent."""
+"""What lies beside the database: notes, tombstones, who was erased, and what waits to be sent or fetched."""
 
 import contextlib
 import hashlib
@@ -8,17 +7,16 @@ import json
 import os
 import secrets
 import stat
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from errno import ENOTDIR
 from pathlib import Path
 from typing import Any, Protocol
 
 from bot.core.archive import CURATED_NOTE, NOTES_FOLDER, NoteRefused
-from bot.core.clock import HOUR_MS
-from bot.core.errors import SendError, StoreError
-from bot.core.files import append_to_file, disk_errors, file_beside, give_name, make_private_folder, write_file
-from bot.text.dates import stamp, stamp_in
+from bot.core.errors import StoreError
+from bot.core.files import append_to_file, disk_errors, file_beside, give_name, write_file
+from bot.store.waiting import FilesInFolder, PartFiles, WaitingArchives, WaitingFiles
 from bot.text.fold import fold
 
 MOST_FILES = 5_000
@@ -56,6 +54,10 @@ class NoteFiles:
                 continue
         return listing
 
+    def watched(self) -> Listing:
+        """As `listing`, for who looks after the folder from now on."""
+        return self.listing()
+
     def stamp(self, path: str) -> str:
         """How a file stands now; "" when there is none."""
         try:
@@ -71,7 +73,7 @@ class NoteFiles:
             with os.fdopen(os.dup(descriptor), "rb") as file:
                 data = file.read(most + 1)
             if len(data) > most:
-                raise NoteRefused(f"it has more than {most // 1024} kilobytes (notes.max_kilobytes)")
+                raise too_large(most)
             return data, stamp_of(before)
 
     def create(self, path: str, data: bytes) -> bool:
@@ -110,6 +112,9 @@ class NoteFiles:
         """The note is gone; StoreError when the disk refuses."""
         with disk_errors("a note cannot be removed", ": nothing was changed"):
             (self._data / path).unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Free what they hold."""
 
     def _folder(self, where: Path) -> None:
         """Make the folders of a note; OSError for one below the folder of notes that is a link."""
@@ -160,6 +165,11 @@ class NoteFiles:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise NoteRefused("it is no ordinary file")
             yield descriptor
+
+
+def too_large(most: int) -> NoteRefused:
+    """Why what has more than `most` bytes is no note."""
+    return NoteRefused(f"it has more than {most // 1024} kilobytes (notes.max_kilobytes)")
 
 
 def stamp_of(found: os.stat_result) -> str:
@@ -427,107 +437,29 @@ class Erasures:
         return self._tombstones.sign(f"account {account}")
 
 
-EXPORTS_FOLDER = "exports"
-"""Where archives wait in the data folder."""
-
-
-class WaitingArchives:
-    """The archives that wait for their owners for some days; every method blocks."""
-
-    def __init__(self, data: Path) -> None:
-        self._folder = data / EXPORTS_FOLDER
-
-    def write(self, person_id: int, data: bytes, at: int) -> Path:
-        """Put an archive in the folder (0600), in the place of the one before; StoreError when the disk refuses."""
-        path = self._folder / f"nuan-export-{person_id}-{stamp(at)}.zip"
-        with disk_errors("the archive cannot be written"):
-            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            write_file(path, data)
-        self._unlink(other for other in self._of(str(person_id)) if other != path)
-        return path
-
-    def remove(self, people: Collection[int | None]) -> None:
-        """No archive of these people waits any more, of nobody when one is None; StoreError when one stays."""
-        whose = ["*"] if None in people else [str(number) for number in people]
-        self._unlink(path for one in whose for path in self._of(one))
-
-    def tidy(self, before: int) -> None:
-        """Archives made before that instant, ms, are gone; StoreError when one cannot be removed."""
-        self._unlink(path for path in self._of("*") if stamp_in(path.name) < stamp(before))
-
-    def _of(self, whose: str) -> list[Path]:
-        """The archives of that person, with what a crash left of one that was being written."""
-        names = "nuan-export-{}-*.zip", ".nuan-export-{}-*.zip.new"
-        return [path for name in names for path in self._folder.glob(name.format(whose))]
-
-    def _unlink(self, paths: Iterable[Path]) -> None:
-        with disk_errors("an archive cannot be removed"):
-            for path in paths:
-                path.unlink(missing_ok=True)
-
-
-PARTS_FOLDER = "parts"
-"""Where the bytes of images, files and voice messages lie in the data folder until they are sent."""
-
-UNSTORED_MS = HOUR_MS
-"""How long bytes may lie there before a row names them: a tool writes them before its result is stored."""
-
-
-class PartFiles:
-    """The bytes of what is to be sent, and of what lies elsewhere in the data folder; every method blocks."""
-
-    def __init__(self, data: Path) -> None:
-        self._data = data
-
-    def write(self, data: bytes, ending: str, at: int) -> str:
-        """Keep these bytes until what names them is sent; where they lie, as a part names it. StoreError."""
-        path = f"{PARTS_FOLDER}/{stamp(at)}-{secrets.token_hex(8)}{ending}"
-        with disk_errors("what is to be sent cannot be written"):
-            make_private_folder(self._data / PARTS_FOLDER)
-            write_file(self._data / path, data)
-        return path
-
-    def read(self, path: str, most: int) -> bytes:
-        """The bytes of a part; SendError("never") when they are gone or more than `most`."""
-        try:
-            with (self._data / path).open("rb") as file:
-                data = file.read(most + 1)
-        except OSError as error:
-            raise SendError("never", f"its file cannot be read ({error.strerror})") from error
-        if len(data) > most:
-            raise SendError("never", f"more than {most} bytes")
-        return data
-
-    def remove(self, path: str) -> None:
-        """The bytes of a part that is not to be sent any more are gone; what lies elsewhere stays. OSError."""
-        if path.startswith(f"{PARTS_FOLDER}/"):
-            (self._data / path).unlink(missing_ok=True)
-
-    def tidy(self, kept: Collection[str], before: int) -> None:
-        """Of what was written before that instant, ms, only the `kept` are left; StoreError when one cannot be removed."""
-        with disk_errors("what was sent cannot be removed"):
-            for path in (self._data / PARTS_FOLDER).glob("*"):
-                name = f"{PARTS_FOLDER}/{path.name}"
-                if name not in kept and stamp_in(path.name) < stamp(before):
-                    path.unlink(missing_ok=True)
-
-
 class DataFiles:
     """All of them, of one data folder.
 
     `told` are lines for the operator's log: the number of a note, its path, how many lines, and what was done.
     """
 
-    def __init__(self, folder: Path, kept: KeptBeside | None = None, notes: NoteFiles | None = None) -> None:
-        """What is `kept` beside the database, and `notes`, are of the folder alone unless they lie elsewhere, too.
+    def __init__(
+        self,
+        folder: Path,
+        kept: KeptBeside | None = None,
+        notes: NoteFiles | None = None,
+        waiting: WaitingFiles | None = None,
+    ) -> None:
+        """What is `kept` beside the database, `notes` and what is `waiting` are in the folder unless they lie elsewhere.
 
         StoreError when the tombstones cannot be read.
         """
-        kept = kept or KeptInFolder(folder)
+        self.kept = kept = kept or KeptInFolder(folder)
+        waiting = waiting or FilesInFolder(folder)
         self.folder = folder
         self.notes = notes or NoteFiles(folder)
         self.tombstones = Tombstones(kept)
         self.erasures = Erasures(kept, self.tombstones)
-        self.archives = WaitingArchives(folder)
-        self.parts = PartFiles(folder)
+        self.archives = WaitingArchives(waiting)
+        self.parts = PartFiles(waiting)
         self.told: list[tuple[int, str, int, str]] = []

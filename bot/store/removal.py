@@ -13,7 +13,6 @@ from bot.store.commitments import forget_promises, withdraw_promises
 from bot.store.digests import summary_changed, take_memory_back
 from bot.store.engine import Database, wipe_soon
 from bot.store.events import finish_events, note_effect
-from bot.store.files import UNSTORED_MS
 from bot.store.index import drop_documents, index_lines
 from bot.store.ingest import pass_to_copy
 from bot.store.ledger import charge_reserved
@@ -25,6 +24,7 @@ from bot.store.schema import IS_NAME, NO_LIMIT, placeholders
 from bot.store.sessions import drop_log, end_logs
 from bot.store.supersession import bring_back, drop_merges, end_memory, restore_former, scrub_merges
 from bot.store.transactions import Tx
+from bot.store.waiting import UNSTORED_MS
 from bot.text.similarity import EchoIndex, repeating, shares_words
 
 T = TypeVar("T")

@@ -20,7 +20,7 @@ from bot.store.deadlines import Deadlines
 from bot.store.digests import Digests
 from bot.store.engine import LEASE_SECONDS, WRITERS, Database, postgres_part
 from bot.store.events import EventLog
-from bot.store.files import DataFiles, KeptInFolder
+from bot.store.files import DataFiles
 from bot.store.forget import MemoryForgetting
 from bot.store.inspector import InstallationReads
 from bot.store.intake import Intake
@@ -83,9 +83,7 @@ class Store:
         self.url = url
         self.boot = boot
         self.leases = database.leases
-        kept = postgres_part("kept").KeptOnServer(url) if url else None
-        notes = postgres_part("notes").NotesOnServer(folder, url) if url and lock is not None else None
-        self.files = DataFiles(folder, kept, notes)
+        self.files: DataFiles = postgres_part("notes").files_on_server(folder, url) if url else DataFiles(folder)
         self.tombstones = self.files.tombstones
         database.share(self.files, lists, self.boot)
         self.events = Events(database)
@@ -121,6 +119,7 @@ class Store:
     async def close(self) -> None:
         """Finish the writes that wait, free the connections and the folder."""
         await self._database.close()
+        self.files.notes.close()
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
@@ -172,13 +171,10 @@ async def open_store(
             database = await open_database(folder / DATABASE, read_only=read_only)
         try:
             if url and not read_only:
-                await asyncio.to_thread(postgres_part("kept").KeptOnServer(url).take_in, KeptInFolder(folder))
+                await asyncio.to_thread(postgres_part("kept").take_in, url, folder)
             store = Store(database, folder, AccessLists(owners, allow), lock, url, boot)
-            if url and not read_only:  # what is forgotten at once is in the folder by then, wherever it was written
-                await asyncio.to_thread(store.files.notes.listing)
             if not read_only:
-                await store.people.take_owner_code()
-                await store.people.resume_erasures()
+                await _begin(store, alone=not roles)
             return store
         except BaseException:
             await database.close()
@@ -186,6 +182,18 @@ async def open_store(
     except BaseException:
         if lock is not None:
             os.close(lock)
+        raise
+
+
+async def _begin(store: Store, *, alone: bool) -> None:
+    """Take in what the data folder has, and what a crash left of erasures."""
+    try:
+        if alone:  # what is forgotten at once is in the folder by then, wherever it was written
+            await asyncio.to_thread(store.files.notes.watched)
+        await store.people.take_owner_code()
+        await store.people.resume_erasures()
+    except BaseException:
+        store.files.notes.close()
         raise
 
 

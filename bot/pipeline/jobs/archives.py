@@ -3,10 +3,10 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 from bot.core.clock import DAY_MS, HOUR_MS
 from bot.core.errors import StoreError
+from bot.core.parts import File
 from bot.core.people import ErasedPerson
 from bot.core.ports import Clock, Log
 from bot.language.time.schedule import zone_or
@@ -17,7 +17,7 @@ from bot.store.store import Store
 from bot.text.dates import next_local_time
 
 ARCHIVE_DAYS = 7
-"""How long an archive waits in the data folder to be fetched."""
+"""How long an archive waits to be fetched."""
 
 Scrub = Callable[[ErasedPerson], int]
 """Takes a person out of the files of the log; OSError."""
@@ -61,17 +61,15 @@ class PersonData:
         self._log = log
         self._scrub = scrub
 
-    async def export(self, person_id: int, zone: str) -> Path:
-        """Put a person's archive in the data folder, where it waits ARCHIVE_DAYS; StoreError when it cannot.
-
-        `zone` is the installation's.
-        """
+    async def export(self, person_id: int, zone: str) -> File:
+        """Make a person's archive, which waits ARCHIVE_DAYS; StoreError when it cannot. `zone` is the installation's."""
         now = self._clock.now()
         packed = await pack_person(self._store, person_id, now, zone)
         await asyncio.to_thread(self._store.files.archives.tidy, now - ARCHIVE_DAYS * DAY_MS)
         path = await asyncio.to_thread(self._store.files.archives.write, person_id, packed.data, now)
-        self._log.info("exported", person=person_id, file=path.name)
-        return path
+        name = path.rpartition("/")[2]
+        self._log.info("exported", person=person_id, file=name)
+        return File(path, name, len(packed.data))
 
     async def erase(self, person_id: int, last: int | None = None) -> ErasedPerson:
         """Take a person out: database, notes, archives, log. StoreError: nothing was erased.

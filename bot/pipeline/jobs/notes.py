@@ -137,7 +137,7 @@ class NoteReader:
 
         StoreError: look again later.
         """
-        listing = await asyncio.to_thread(self._store.files.notes.listing)
+        listing = await asyncio.to_thread(self._store.files.notes.watched)
         known = {note.path: note for note in await self._store.notes.known()}
         owners = await self._store.notes.owners()
         read = sum([await self._see(path, stamp, known.get(path), owners) for path, stamp in listing.found.items()])

@@ -16,8 +16,7 @@ from bot.core.files import create_file, give_name, sync_to_disk
 from bot.store.backups import DUMP, PresentState, cleanse
 from bot.store.files import DataFiles, carry_kept
 from bot.store.postgres.connection import PostgresTx, first_line
-from bot.store.postgres.kept import KeptOnServer
-from bot.store.postgres.notes import carry_notes
+from bot.store.postgres.kept import KeptOnServer, carry_rows
 from bot.store.postgres.opening import (
     KEPT,
     PostgresDatabase,
@@ -130,7 +129,7 @@ async def restore(url: str, folder: Path, copy: Path, stamp: str, at: int) -> Re
         database: PostgresDatabase = await open_database(at_name(url, new))
         kept = KeptOnServer(at_name(url, new))
         carry_kept(KeptOnServer(url), kept)
-        carry_notes(url, at_name(url, new))
+        carry_rows(url, at_name(url, new))
         try:
             last = await database.read(lambda tx: tx.last_numbers())
             count = await cleanse(database, since, DataFiles(folder, kept), at)

@@ -24,7 +24,7 @@ from bot.core.recall import Matches, RecallQuery
 from bot.store.engine import Connection
 from bot.store.files import KeptBeside, KeptInFolder, carry_kept
 from bot.store.postgres.connection import NUMBERED, PostgresTx
-from bot.store.postgres.kept import KeptOnServer
+from bot.store.postgres.kept import FilesOnServer, KeptOnServer
 from bot.store.postgres.notes import NotesOnServer
 from bot.store.postgres.opening import (
     BEGIN_READING,
@@ -41,6 +41,7 @@ from bot.store.sqlite.connection import SqliteTx, reading_uri
 from bot.store.sqlite.opening import MOVING, checkpoint, connect
 from bot.store.sqlite.opening import bring_forward as bring_file_forward
 from bot.store.transactions import Row, Tx
+from bot.store.waiting import FilesInFolder, WaitingFiles, carry_files
 from bot.text.terms import query_terms
 
 STEP = 2_000
@@ -115,6 +116,7 @@ class FileSource:
 
     def __init__(self, path: Path) -> None:
         self.kept = KeptInFolder(path.parent)
+        self.waiting: WaitingFiles = FilesInFolder(path.parent)
         self.tx = sqlite3.connect(reading_uri(path), uri=True, isolation_level=None, factory=SqliteTx)
         self.tx.execute("PRAGMA query_only = ON")
         version = self.tx.value("PRAGMA user_version")
@@ -129,6 +131,7 @@ class ServerSource:
 
     def __init__(self, url: str) -> None:
         self.kept = KeptOnServer(url)
+        self.waiting: WaitingFiles = FilesOnServer(url)
         self.tx = WritingTx(url)
         try:
             check_version(self.tx)
@@ -169,6 +172,11 @@ class FileTarget:
     def kept(self) -> KeptBeside:
         """Where that lies which no backup holds."""
         return KeptInFolder(self._path.parent)
+
+    @property
+    def waiting(self) -> WaitingFiles:
+        """Where that lies which waits to be sent or fetched."""
+        return FilesInFolder(self._path.parent)
 
     def finish(self) -> None:
         """From now on nuan may run on it."""
@@ -215,6 +223,11 @@ class ServerTarget:
         """Where that lies which no backup holds."""
         return KeptOnServer(self._url)
 
+    @property
+    def waiting(self) -> WaitingFiles:
+        """Where that lies which waits to be sent or fetched."""
+        return FilesOnServer(self._url)
+
     def finish(self) -> None:
         """From now on nuan may run on it."""
         self.tx.execute("ANALYZE")
@@ -253,8 +266,10 @@ def move(source: Path | str, target: Path | str, folder: Path, tell: Tell, now: 
         same = tuple(_compared(of.tx, to.tx, table, progress) for table in (*tables, meta))
         questions = _asked_alike(of.tx, to.tx, now)
         kept = carry_kept(of.kept, to.kept)
+        carry_files(of.waiting, to.waiting)
         if isinstance(source, str):
-            NotesOnServer(folder, source).listing()  # the folder has them all; a database takes them in from there
+            with contextlib.closing(NotesOnServer(folder, source)) as notes:
+                notes.watched()  # the folder has them all; a database takes them in from there
         to.finish()
         return Moved(same, questions, kept, anew)
 
