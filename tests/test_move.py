@@ -104,13 +104,14 @@ async def filled(tmp_path: Path) -> Path:
     """A data folder whose nuan has been talked to, and was stopped."""
     world = await World(tmp_path / "data").open()
     await fill(world)
+    await world.say(".ai export me")
     assert "another nuan is answering" in (await nuan_in_thread(world, "move", "--to", "postgresql://u@/x")).err
     await world.close()
     return world.folder
 
 
 async def test_everything_goes_to_a_server_talks_go_on_there_and_it_all_comes_back(filled: Path, empty: str) -> None:
-    file = filled / DATABASE
+    file, (archive,) = filled / DATABASE, (filled / "exports").iterdir()
     before = rows(file=file)
     said = nuan(filled, "move", "--to", empty)
     assert (said.code, "store.url" in said.out) == (0, True), said.err
@@ -124,6 +125,7 @@ async def test_everything_goes_to_a_server_talks_go_on_there_and_it_all_comes_ba
     await world.say(".ai mem")
     assert "妹妹住在上海" in world.replies[-1]
     assert world.store.tombstones.covers("我对花生过敏")
+    assert not list((filled / "exports").iterdir()), "it waits on the server now"
     await world.say("记住我爱喝茶")
     await world.close()
     servers.URLS.clear()
@@ -137,6 +139,7 @@ async def test_everything_goes_to_a_server_talks_go_on_there_and_it_all_comes_ba
     await world.say(".ai mem")
     assert "我爱喝茶" in world.replies[-1]
     assert world.store.tombstones.covers("我对花生过敏")
+    assert list((filled / "exports").iterdir()) == [archive]
     await world.close()
 
 

@@ -319,6 +319,7 @@ async def test_a_backup_is_put_back_and_what_was_forgotten_since_stays_forgotten
         await storing.keep(store, "我爱喝茶")
         gone = await storing.keep(store, "我对花生过敏")
         await storing.drop(store, await named(store, await storing.keep(store, "早就忘了的")), days=None)
+        picture = store.files.parts.write(b"a picture", ".png", NOW)
         await asyncio.to_thread(dump, url, copy)
         check(copy)
         assert not holds_kept(copy)
@@ -337,6 +338,7 @@ async def test_a_backup_is_put_back_and_what_was_forgotten_since_stays_forgotten
         assert [memory.text for memory in kept] == ["我爱喝茶"]
         assert store.tombstones.covers("我对花生过敏")
         assert store.tombstones.covers("早就忘了的")
+        assert store.files.parts.read(picture, 9) == b"a picture", "what waits to be sent is in no backup, and stays"
     with closing(PostgresTx(at_name(url, done.before))) as before:
         assert before.number("SELECT count(*) FROM memory WHERE text = '后来说的'") == 1
     servers.drop(url)

@@ -263,6 +263,10 @@ def web(
     port: Annotated[
         int | None, typer.Option("--port", min=0, max=65_535, help="Port, 0 for a free one; web.port unless given.")
     ] = None,
+    new_token: Annotated[
+        bool,
+        typer.Option("--new-token", help="Make a new token; a page that runs elsewhere takes it at its next start."),
+    ] = False,
     config: ConfigOption = None,
     data: DataOption = DATA_FOLDER,
 ) -> None:
@@ -273,7 +277,7 @@ def web(
 
     given = {"NUAN_WEB__HOST": host, "NUAN_WEB__PORT": "" if port is None else str(port)}
     source = ConfigSource(config, data, {**os.environ, **{name: value for name, value in given.items() if value}})
-    run_guarded(serve(source, guard(source.read)), loads=True)
+    run_guarded(serve(source, guard(source.read), new_token=new_token), loads=True)
 
 
 @app.command(

@@ -137,18 +137,18 @@ class WebFrontend:
 
 @contextlib.contextmanager
 def open_web_frontend(
-    source: ConfigSource, settings: Settings, clock: Clock, *, reads: bool = False
+    source: ConfigSource, place: Installation, clock: Clock, *, reads: bool = False, new_token: bool = False
 ) -> Iterator[WebFrontend]:
     """Open the page's socket; ConfigError when its libraries are missing, NuanError when the port is taken."""
     try:
         from bot.web.server import open_server
     except ImportError as error:
         raise ConfigError((f"web: the library {error.name} is missing: {install_command('web')}",)) from error
-    with open_server(settings.web, source.data) as page:
-        yield WebFrontend(page, source, None if reads else WebAdapter(owner_name(settings), clock))
+    with open_server(place.settings.web, source.data, place.url, new_token=new_token) as page:
+        yield WebFrontend(page, source, None if reads else WebAdapter(owner_name(place.settings), clock))
 
 
-async def run(source: ConfigSource, place: Installation, *, alone: bool = False) -> None:
+async def run(source: ConfigSource, place: Installation, *, alone: bool = False, new_token: bool = False) -> None:
     """Talk on all configured platforms, or `alone` on the web page; ends well on a signal.
 
     NuanError when no platform is left.
@@ -177,7 +177,7 @@ async def run(source: ConfigSource, place: Installation, *, alone: bool = False)
             with then, contextlib.closing(logs), contextlib.ExitStack() as opened:
                 adapters = () if alone else make_adapters(place, clock, logs.log)
                 front = (
-                    opened.enter_context(open_web_frontend(source, settings, clock))
+                    opened.enter_context(open_web_frontend(source, place, clock, new_token=new_token))
                     if alone or settings.web.on
                     else None
                 )
@@ -316,18 +316,19 @@ def handle_signals(stop: Callable[[], None], hang_up: Callable[[], None]) -> Ite
             loop.remove_signal_handler(number)
 
 
-async def web(source: ConfigSource, place: Installation) -> None:
+async def web(source: ConfigSource, place: Installation, *, new_token: bool = False) -> None:
     """Serve the page until a signal; when another nuan answers from the folder, what it stores can be read."""
     try:
-        await run(source, place, alone=True)
+        await run(source, place, alone=True, new_token=new_token)
     except FolderLockedError:
-        await serve_read_only(source, place)
+        await serve_read_only(source, place, new_token=new_token)
 
 
-async def serve_read_only(source: ConfigSource, place: Installation) -> None:
+async def serve_read_only(source: ConfigSource, place: Installation, *, new_token: bool = False) -> None:
     """The page over the database of a nuan that answers elsewhere: nothing is changed, nobody is answered."""
-    settings, clock, stopped = place.settings, SystemClock(), asyncio.Event()
-    with handle_signals(stopped.set, lambda: None), open_web_frontend(source, settings, clock, reads=True) as front:
+    clock, stopped = SystemClock(), asyncio.Event()
+    page = open_web_frontend(source, place, clock, reads=True, new_token=new_token)
+    with handle_signals(stopped.set, lambda: None), page as front:
         async with read_only(place, clock) as parts, front.served(parts):
             resume_collector()
             print("nuan: another nuan answers from this folder, so this page only reads", flush=True)

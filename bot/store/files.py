@@ -7,6 +7,7 @@ import json
 import os
 import secrets
 import stat
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from errno import ENOTDIR
@@ -214,6 +215,10 @@ class KeptBeside(Protocol):
     def lines(self, name: str) -> tuple[str | bytes, ...]:
         """What was written under that name, in order; none for nothing."""
 
+    def news(self, name: str, after: int) -> tuple[int, tuple[str | bytes, ...]]:
+        """What was written under that name after a number, and the number of the last line of any name, 0 where nobody
+        else writes."""
+
     def append(self, name: str, lines: Sequence[str], done: str) -> None:
         """Write lines behind the others, durable when it returns; else nothing was `done`."""
 
@@ -244,6 +249,10 @@ class KeptInFolder:
             return ()
         except OSError as error:
             raise StoreError(f"{name} cannot be read ({error}): check the data folder's rights") from error
+
+    def news(self, name: str, after: int) -> tuple[int, tuple[str | bytes, ...]]:
+        """As `KeptBeside.news`."""
+        return 0, self.lines(name)
 
     def append(self, name: str, lines: Sequence[str], done: str) -> None:
         """As `KeptBeside.append`."""
@@ -294,19 +303,38 @@ class Tombstones:
     def __init__(self, kept: KeptBeside) -> None:
         """Read the tombstones; StoreError when they or their key cannot be read."""
         self._kept = kept
-        self._key = kept.value(KEY_FILE) or b""
+        self._key = b""
         self._macs: set[str] = set()
         self._numbers: dict[int, str] = {}
+        self._lock = threading.Lock()
+        self._followed = -1
         self.added_at = 0
-        """When this process last added a tombstone, ms; 0 for never."""
-        for row in _rows(kept, TOMBSTONES_FILE):
-            if not isinstance(mac := row.get("mac"), str):
-                continue
-            (self._macs.discard if row.get("lifted") else self._macs.add)(mac)
-            if isinstance(row.get("id"), int):
-                self._numbers[row["id"]] = mac
-        if self._macs and not self._key:
-            raise StoreError("tombstones.key is gone: put it back from a backup, or what was forgotten may return")
+        """When one was last added since this process began, ms; 0 for never."""
+        self.follow(0)
+        self.added_at = 0
+
+    def follow(self, number: int) -> None:
+        """What other processes forgot, up to the line of that number, is forgotten here, too; StoreError as a start."""
+        with self._lock:
+            if number <= self._followed:
+                return
+            last, lines = self._kept.news(TOMBSTONES_FILE, max(self._followed, 0))
+            lifted: dict[str, bool] = {}
+            for row in _objects(lines):
+                if not isinstance(mac := row.get("mac"), str):
+                    continue
+                lifted[mac] = bool(row.get("lifted"))
+                if not lifted[mac] and isinstance(at := row.get("at"), int):
+                    self.added_at = max(self.added_at, at)
+                if isinstance(row.get("id"), int):
+                    self._numbers[row["id"]] = mac
+            if lifted and not self._key:
+                self._key = self._kept.value(KEY_FILE) or b""
+            self._macs.update(mac for mac, gone in lifted.items() if not gone)
+            self._macs.difference_update(mac for mac, gone in lifted.items() if gone)
+            if self._macs and not self._key:
+                raise StoreError("tombstones.key is gone: put it back from a backup, or what was forgotten may return")
+            self._followed = last
 
     def add_tombstones(self, texts: Iterable[tuple[int, str]], at: int) -> None:
         """Write down that these texts (with the number of their memory) were forgotten; durable when it returns.
@@ -318,10 +346,11 @@ class Tombstones:
         if not self._key:
             self._key = _new_key(self._kept)
         macs = [(number, self._mac(text)) for number, text in texts]
-        self._append([{"id": number, "mac": mac, "at": at} for number, mac in macs])
-        self._macs.update(mac for _, mac in macs)
-        self.added_at = max(self.added_at, at)
-        self._numbers.update(macs)
+        with self._lock:
+            self._append([{"id": number, "mac": mac, "at": at} for number, mac in macs])
+            self._macs.update(mac for _, mac in macs)
+            self.added_at = max(self.added_at, at)
+            self._numbers.update(macs)
 
     def remove_tombstone(self, text: str, at: int) -> None:
         """It was said anew on purpose: no longer forgotten. StoreError when the disk refuses."""
@@ -331,8 +360,9 @@ class Tombstones:
         """As `remove_tombstone`; the disk is waited for once."""
         macs = [self._mac(text) for text in texts if self.covers(text)]
         if macs:
-            self._append([{"mac": mac, "lifted": True, "at": at} for mac in macs])
-            self._macs.difference_update(macs)
+            with self._lock:
+                self._append([{"mac": mac, "lifted": True, "at": at} for mac in macs])
+                self._macs.difference_update(macs)
 
     def covers(self, text: str) -> bool:
         """True when exactly this text (folded) was forgotten and not told anew."""
@@ -360,9 +390,9 @@ class Tombstones:
         _append(self._kept, TOMBSTONES_FILE, rows, "forgotten")
 
 
-def _rows(kept: KeptBeside, name: str) -> Iterator[dict[str, Any]]:
-    """The objects in the lines of that name."""
-    for line in kept.lines(name):
+def _objects(lines: Iterable[str | bytes]) -> Iterator[dict[str, Any]]:
+    """The objects in lines."""
+    for line in lines:
         try:
             row = json.loads(line)
         except (ValueError, RecursionError):
@@ -408,7 +438,7 @@ class Erasures:
     def all(self) -> tuple[Erasure, ...]:
         """Every erasure, oldest first; StoreError when they cannot be read."""
         found: dict[str, Erasure] = {}
-        for row in _rows(self._kept, ERASURES_FILE):
+        for row in _objects(self._kept.lines(ERASURES_FILE)):
             name, accounts = row.get("erasure"), row.get("accounts")
             if row.get("void"):
                 found.pop(str(name), None)
@@ -463,3 +493,7 @@ class DataFiles:
         self.archives = WaitingArchives(waiting)
         self.parts = PartFiles(waiting)
         self.told: list[tuple[int, str, int, str]] = []
+
+    def close(self) -> None:
+        """Free what they hold."""
+        self.notes.close()

@@ -119,7 +119,7 @@ class Store:
     async def close(self) -> None:
         """Finish the writes that wait, free the connections and the folder."""
         await self._database.close()
-        self.files.notes.close()
+        self.files.close()
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
@@ -188,12 +188,12 @@ async def open_store(
 async def _begin(store: Store, *, alone: bool) -> None:
     """Take in what the data folder has, and what a crash left of erasures."""
     try:
-        if alone:  # what is forgotten at once is in the folder by then, wherever it was written
+        if alone and store.url:  # what is forgotten at once is in the folder by then, wherever it was written
             await asyncio.to_thread(store.files.notes.watched)
         await store.people.take_owner_code()
         await store.people.resume_erasures()
     except BaseException:
-        store.files.notes.close()
+        store.files.close()
         raise
 
 

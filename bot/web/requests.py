@@ -25,6 +25,8 @@ from bot.core.files import write_file
 from bot.core.people import SCRIPTS, Script
 from bot.core.ports import Clock
 from bot.pipeline.texts import Texts
+from bot.store.engine import postgres_part
+from bot.store.files import KeptBeside
 from bot.store.store import Store
 from bot.text.catalogue import Catalogue
 from bot.text.clean import shown
@@ -132,24 +134,31 @@ def has_token_of(login: Login, csrf: str) -> bool:
     return hmac.compare_digest(_hash(csrf), _hash(login.csrf))
 
 
-def open_token(folder: Path) -> tuple[str, bool]:
-    """The page's token, and whether it was made just now: a file of mode 0600; take it away for a new one.
+def open_token(folder: Path, url: str = "", *, anew: bool = False) -> tuple[str, bool]:
+    """The page's token, and whether it was made just now, as it is with `anew`; a file of the data folder (0600) has it.
 
-    StoreError when it cannot be read or written, or is too short to be one.
+    With an `url` all pages of nuan on that database have the same. StoreError when it cannot be read or written, or is
+    too short to be one.
     """
-    path = folder / TOKEN_FILE
+    path, made = folder / TOKEN_FILE, f"{secrets.token_urlsafe(32)}\n".encode()
     try:
-        if path.exists():
-            path.chmod(0o600)  # an operator may have written it
-            token = path.read_text("utf-8").strip()
-            if len(token) < 16:
-                raise StoreError(f"{TOKEN_FILE} is too short: delete it, a new one is made")
-            return token, False
-        token = secrets.token_urlsafe(32)
-        write_file(path, f"{token}\n".encode())
+        here = made if anew or not path.exists() else path.read_bytes()  # an operator may have written it
+        found = _shared(url, here, anew=anew) if url else here
+        token = found.decode().strip()
+        if len(token) < 16:
+            raise StoreError(f"{TOKEN_FILE} is too short: delete it, a new one is made")
+        write_file(path, found)
     except (OSError, UnicodeDecodeError) as error:
         raise StoreError(f"{TOKEN_FILE} cannot be used ({error})") from error
-    return token, True
+    return token, found == made
+
+
+def _shared(url: str, here: bytes, *, anew: bool) -> bytes:
+    """The token of all pages, which is this one unless there is one already, or all get it `anew`."""
+    kept: KeptBeside = postgres_part("kept").KeptOnServer(url)
+    if anew:
+        kept.put(TOKEN_FILE, here)
+    return kept.settle(TOKEN_FILE, here)
 
 
 def _hash(text: str) -> bytes:

@@ -297,10 +297,10 @@ def _oldest(connections: list[_Connection]) -> _Connection:
 class WebServer:
     """The page on its socket: bound, not served yet."""
 
-    def __init__(self, listener: socket.socket, folder: Path, settings: WebPage) -> None:
-        """Make or read the token, which lies in `folder`; StoreError when it cannot be used."""
+    def __init__(self, listener: socket.socket, token: tuple[str, bool], settings: WebPage) -> None:
+        """With the token, and whether it is new."""
         self._listener = listener
-        self.token, self.fresh = open_token(folder)
+        self.token, self.fresh = token
         host, port = listener.getsockname()[:2]
         self.local = is_loopback_host(settings.host)
         name = f"[{host}]" if ":" in host else host
@@ -347,10 +347,13 @@ class WebServer:
 
 
 @contextlib.contextmanager
-def open_server(settings: WebPage, folder: Path) -> Iterator[WebServer]:
-    """The page's socket, open while it lasts. NuanError says when the port is taken or the address is not ours."""
+def open_server(settings: WebPage, folder: Path, url: str = "", *, new_token: bool = False) -> Iterator[WebServer]:
+    """The page's socket, open while it lasts; the token is made or read as `open_token` says.
+
+    NuanError says when the port is taken or the address is not ours.
+    """
     with contextlib.closing(_bind(settings.host, settings.port)) as listener:
-        yield WebServer(listener, folder, settings)
+        yield WebServer(listener, open_token(folder, url, anew=new_token), settings)
 
 
 def _bind(host: str, port: int) -> socket.socket:

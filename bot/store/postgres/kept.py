@@ -11,7 +11,7 @@ from pathlib import Path
 from bot.core.errors import StoreError
 from bot.store.files import KEPT_LINES, KeptInFolder, carry_kept
 from bot.store.postgres.connection import PostgresTx
-from bot.store.postgres.opening import KEPT, explained
+from bot.store.postgres.opening import KEPT, LAST_LINE, explained
 from bot.store.transactions import Row
 from bot.store.waiting import FilesInFolder, carry_files
 
@@ -26,6 +26,13 @@ class KeptOnServer:
         """As `KeptBeside.lines`."""
         with connected(self._url) as tx:
             return tuple(text for (text,) in tx.all(f"SELECT text FROM {KEPT}.line WHERE name = ? ORDER BY id", name))
+
+    def news(self, name: str, after: int) -> tuple[int, tuple[str | bytes, ...]]:
+        """As `KeptBeside.news`."""
+        since = f"SELECT text FROM {KEPT}.line WHERE name = ? AND id > ? AND id <= ? ORDER BY id"
+        with connected(self._url) as tx:
+            last = tx.number(LAST_LINE)
+            return last, tuple(text for (text,) in tx.all(since, name, after, last))
 
     def append(self, name: str, lines: Sequence[str], done: str) -> None:
         """As `KeptBeside.append`."""
@@ -72,7 +79,7 @@ class FilesOnServer:
 
     def read(self, path: str, most: int) -> bytes:
         """As `WaitingFiles.read`."""
-        part, values = ("data", ()) if most < 0 else ("substr(data, 1, ?)", (most,))
+        part, values = ("data", ()) if most < 0 else ("substr(data, 1, ?::int)", (most,))
         with connected(self._url) as tx:
             found: bytes | None = tx.value(f"SELECT {part} FROM {KEPT}.file WHERE path = ?", *values, path)
         if found is None:
@@ -136,4 +143,6 @@ def connected(url: str, undone: str = "nothing was changed") -> Iterator[Postgre
 
 
 def _put_lines(tx: PostgresTx, name: str, lines: Sequence[str]) -> None:
+    """Their numbers follow each other as their commits do: who has read up to one has missed none before it."""
+    tx.execute(f"LOCK TABLE {KEPT}.line IN SHARE ROW EXCLUSIVE MODE")
     tx.fill(f"{KEPT}.line", ("name", "text"), ((name, line.replace("\0", "")) for line in lines))

@@ -37,6 +37,9 @@ KEPT = "nuan_kept"
 """The schema of what no backup of nuan holds, so it is made where it is missing: what must be known after any restore, notes,
 and what waits to be sent or fetched."""
 
+LAST_LINE = f"SELECT max(id) FROM {KEPT}.line"
+"""A number that rises with each tombstone and each erasure that any process writes down."""
+
 MAKE_KEPT = (
     f"CREATE SCHEMA IF NOT EXISTS {KEPT}",
     f"""CREATE TABLE IF NOT EXISTS {KEPT}.line (
