@@ -1,11 +1,12 @@
-"""Two proxies on loopback for tests: SOCKS5 without a password, and HTTP with CONNECT. They forward and count."""
+"""Proxies on loopback for tests: SOCKS5 without a password, HTTP with CONNECT, and one whose line can be cut."""
 
 import asyncio
 import struct
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing, suppress
 from dataclasses import dataclass, field
-from typing import Literal
+from pathlib import Path
+from typing import Literal, Self
 
 Kind = Literal["socks5", "http"]
 
@@ -51,6 +52,59 @@ async def proxy(kind: Kind) -> AsyncIterator[Proxy]:
         for line in one.lines:
             line.close()
         await asyncio.gather(*(line.wait_closed() for line in one.lines), return_exceptions=True)
+
+
+class Line:
+    """A port on loopback before a socket of this machine: all goes through, until it is cut.
+
+    While it is cut no byte goes either way and nothing is closed, as when a cable is out; then all goes on.
+    """
+
+    def __init__(self, socket: Path) -> None:
+        self.port = 0
+        self._socket = socket
+        self._whole = asyncio.Event()
+        self._whole.set()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def cut(self) -> None:
+        """From now on nothing goes through."""
+        self._whole.clear()
+
+    def mend(self) -> None:
+        """What waited goes on."""
+        self._whole.set()
+
+    async def __aenter__(self) -> Self:
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
+        self.port = self._server.sockets[0].getsockname()[1]
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._server.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._tasks.add(task := asyncio.ensure_future(self._serve(reader, writer)))
+        task.add_done_callback(self._tasks.discard)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with closing(writer), suppress(OSError):
+            await self._whole.wait()
+            there, back = await asyncio.open_unix_connection(str(self._socket))
+            with closing(back):
+                await asyncio.gather(self._pass(reader, back), self._pass(there, writer))
+
+    async def _pass(self, source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
+        """Who ends a connection ends it for both."""
+        while data := await source.read(65_536):
+            await self._whole.wait()
+            target.write(data)
+            await target.drain()
+        await self._whole.wait()
+        target.close()
 
 
 async def _pump(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:

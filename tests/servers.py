@@ -68,7 +68,7 @@ def programs() -> Path | None:
     return next((Path(place, BUNDLED) for place in places or () if Path(place, BUNDLED).is_dir()), None)
 
 
-def _account() -> tuple[int, ...]:
+def account() -> tuple[int, ...]:
     """User and group whose processes they are: a server refuses to be root's."""
     if os.geteuid():
         return ()
@@ -76,12 +76,16 @@ def _account() -> tuple[int, ...]:
     return account.pw_uid, account.pw_gid
 
 
-def _start(folder: Path, place: Path) -> None:
-    account = _account()
-    user, group = account or (None, None)
-    os.mkfifo(folder / "users", 0o600)
-    if account:
-        os.chown(folder, *account)
+def make(folder: Path, place: Path, settings: str) -> Path:
+    """Make the data of a new server in that folder, which all may look into; where its programs are for its account."""
+    if os.geteuid() == 0 and place.name == "bin" and PACKAGE in place.parts:
+        # Nobody else may look into root's folders; the programs look for their libraries beside the package.
+        site, copied = place.parents[2], folder / "programs"
+        shutil.copytree(site / f"{PACKAGE}.libs", copied / f"{PACKAGE}.libs")
+        place = shutil.copytree(place.parent, copied / place.parent.relative_to(site)) / place.name
+    if own := account():
+        os.chown(folder, *own)
+    user, group = own or (None, None)
     made = [str(place / "initdb"), "-D", str(folder / "data"), "-U", "nuan", "-A", "trust", "-E", "UTF8", "--no-sync"]
     subprocess.run(
         [*made, "--locale=C"],
@@ -91,13 +95,19 @@ def _start(folder: Path, place: Path) -> None:
         stdout=subprocess.DEVNULL,
         user=user,
         group=group,
-        extra_groups=[] if account else None,
+        extra_groups=[] if own else None,
     )
-    with (folder / "data" / "postgresql.auto.conf").open("a") as settings:
-        settings.write(SETTINGS)
+    with (folder / "data" / "postgresql.auto.conf").open("a") as file:
+        file.write(settings)
+    return place
+
+
+def _start(folder: Path, place: Path) -> None:
+    os.mkfifo(folder / "users", 0o600)
+    place = make(folder, place, SETTINGS)
     with (folder / "log").open("wb") as log:
         subprocess.run(
-            [sys.executable, "-S", "-P", str(WATCH), str(place), str(folder), *map(str, account)],
+            [sys.executable, "-S", "-P", str(WATCH), str(place), str(folder), *map(str, account())],
             check=True,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -125,11 +135,6 @@ def server() -> Path:
         if not _hold(folder):
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(mode=0o755)
-            if os.geteuid() == 0 and place.name == "bin" and PACKAGE in place.parts:
-                # Nobody else may look into root's folders; the programs look for their libraries beside the package.
-                site, copied = place.parents[2], folder / "programs"
-                shutil.copytree(site / f"{PACKAGE}.libs", copied / f"{PACKAGE}.libs")
-                place = shutil.copytree(place.parent, copied / place.parent.relative_to(site)) / place.name
             try:
                 _start(folder, place)
             except (OSError, subprocess.CalledProcessError) as error:

@@ -207,10 +207,10 @@ async def test_nobody_listening_is_an_error_that_may_be_tried_again(town: Town) 
         await scene.adapter.run(scene.sink)
 
 
-async def test_sending_before_the_connection_stands_is_for_later(town: Town, scene: Scene) -> None:
+async def test_sending_before_the_connection_stands_is_for_a_second_later(town: Town, scene: Scene) -> None:
     with pytest.raises(SendError) as error:
         await scene.adapter.send(outgoing(town.hall, "too early"))
-    assert error.value.fate == "later"
+    assert (error.value.fate, error.value.wait_ms) == ("later", 1_000)
 
 
 async def test_a_channel_that_can_only_be_read_is_muted_and_who_blocks_is_gone(town: Town, scene: Scene) -> None:

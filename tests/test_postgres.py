@@ -19,6 +19,7 @@ from bot.cli.installation import ConfigSource
 from bot.cli.reload import unset
 from bot.core.errors import FolderLockedError, StoreError
 from bot.core.memories import Memory
+from bot.core.models import ModelRequest
 from bot.core.people import Audience
 from bot.store.deadlines import DeadlineBounds
 from bot.store.files import DataFiles
@@ -33,6 +34,7 @@ from bot.text.terms import TERMS_VERSION
 from tests import servers, storing
 from tests.blank import lay, open_laid
 from tests.storing import DAY, NOW
+from tests.world import World
 
 pytestmark = pytest.mark.postgres
 
@@ -61,6 +63,17 @@ def end_connections(url: str) -> None:
         other.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() "
             "AND pid <> pg_backend_pid()"
+        )
+
+
+def let_in(url: str, whom: str) -> None:
+    """From now on the server lets everybody in, or nobody, as when it has gone away."""
+    name = url.partition("@/")[2].partition("?")[0]
+    servers.run(servers.server(), f"ALTER DATABASE {name} ALLOW_CONNECTIONS {whom}")
+    if whom == "false":
+        servers.close_idle(url)
+        servers.run(
+            servers.server(), f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
         )
 
 
@@ -117,6 +130,26 @@ async def test_connections_that_the_server_ended_are_made_anew_and_nothing_is_lo
         person, chat, _ = await storing.ids(store)
         kept = await store.memories.owned(person, Audience(chat, "dm", (person,)))
         assert {memory.text for memory in kept} == {"第一件", "第二件"}
+
+
+async def test_an_answer_that_comes_while_the_server_is_away_is_paid_once_and_said_when_it_is_back(
+    tmp_path: Path, url: str
+) -> None:
+    world = await World(tmp_path / "data").open()
+
+    def go_away(request: ModelRequest) -> str:
+        let_in(url, "false")
+        return "好的"
+
+    world.model.script = go_away
+    await world.say("在吗")
+    await world.wait(600)
+    assert (world.replies, len(world.model.requests)) == ([], 1)
+    let_in(url, "true")
+    await world.wait(60)
+    assert (world.replies, len(world.model.requests)) == (["好的"], 1)
+    assert world.peek.calls.values("state") == ["settled"]
+    await world.close()
 
 
 async def test_deadlines_are_read_whatever_way_the_server_has_found_to_read_them(tmp_path: Path, url: str) -> None:

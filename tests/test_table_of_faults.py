@@ -13,7 +13,7 @@ import pytest
 from tests.fork_server import ROOT
 from tests.tables import all_cases
 from tests.torture.keys import imported
-from tests.torture.registry import FUZZING, IDS, at_home, by_id, delivered
+from tests.torture.registry import ALL, IDS, at_home, by_id, delivered
 from tests.torture.row import Bound, Found, Row, Size
 from tests.torture.runner import Outcome, Piece, Results, do, pieces_of, runnable
 from tests.torture.secrets import spilled
@@ -38,7 +38,7 @@ ROW = Row("D1", "a fault", "nothing lost", "tries", 25, 1, 10, bounds=(Bound("lo
 def test_the_list_has_ninety_four_numbers_in_order_and_each_row_is_one_of_them() -> None:
     assert len(IDS) == 94
     assert (IDS[0], IDS[27], IDS[41], IDS[55], IDS[84], IDS[93]) == ("D1", "S1", "L1", "X1", "R1", "R10")
-    assert set(by_id(ROWS)) == {*IDS, *FUZZING}
+    assert set(by_id(ROWS)) == {*ALL}
     for rows, wrong in (((ROW, replace(ROW, title="another")), "two rows"), ((replace(ROW, id="Z1"),), "no number")):
         with pytest.raises(ValueError, match=wrong):
             by_id(rows)

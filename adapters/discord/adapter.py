@@ -25,6 +25,8 @@ from bot.text.split import split, utf16_units
 
 PART_CHARS = 1_900
 """Discord takes 2,000 characters; formatting may add some. They are counted as UTF-16 units, as it may do (D16)."""
+NOT_CONNECTED_MS = 1_000
+"""How soon a message is tried again that had no connection: that says nothing of its chat, whose wait would double."""
 CLOSE_S = 3
 """How long the gateway may take to say goodbye; the library would wait for thirty seconds."""
 CANCEL_S = 0.2
@@ -335,7 +337,7 @@ class DiscordAdapter:
 
     def _ready_posts(self) -> DiscordSender:
         if self._posts is None:
-            raise SendError("later", "not connected")
+            raise SendError("later", "not connected", NOT_CONNECTED_MS)
         return self._posts
 
 

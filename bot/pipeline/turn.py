@@ -49,6 +49,9 @@ from bot.text.marks import marks_so_far
 MOST_LOST = 8
 """Requests of one turn that may stay without an answer: one on which nuan dies is not asked for ever (FAULTS D5: 8)."""
 
+MOST_UNSTORED = 256
+"""Answers that are kept while the database is away; of an older one the model is asked again."""
+
 MOST_AT_ONCE = 16
 """Tool calls in one completion; more is a model that runs wild, and nothing of it is done."""
 
@@ -99,6 +102,7 @@ class TurnRunner:
         self._stream_listener = StreamListener(store, clock, sender, current, log)
         self._reply_builder = ReplyBuilder(store, clock, sender, current)
         self._speech = SpeechChoice(store, planner, sender.adapter, clock, current)
+        self._unstored: dict[int, ModelReply] = {}
 
     async def begin(self, occasion: Occasion, timer: PhaseTimer | None = None) -> bool:
         """Compose, commit, ask, answer, say. A limit that is reached is said in one line instead.
@@ -147,9 +151,12 @@ class TurnRunner:
             await self._resume(turn)
 
     async def _resume(self, turn: Turn) -> None:
-        await self._store.ledger.charge_turn(turn.id, self._clock.now())
+        if turn.id not in self._unstored:
+            await self._store.ledger.charge_turn(turn.id, self._clock.now())
         chat, person = await self._store.people.chat(turn.chat_id), await self._store.people.person(turn.person_id)
         epoch = await self._store.sessions.epoch(turn.session_id)
+        if epoch is None or not messages_of(epoch, turn) or epoch.stale == "forgotten":
+            self._unstored.pop(turn.id, None)
         if epoch is None or not messages_of(epoch, turn):
             await self._fail(turn, person, "log gone", self._current.words.tell(person, "went_wrong"), "charge")
             return
@@ -229,8 +236,23 @@ class TurnRunner:
         logged = messages_of(epoch, turn)
         if called_stop_listen(logged) and await self._store.turns.is_quiet(turn.id):
             return await self._say(running, Completion(last_line(logged) or SKIP), None)
-        answered = await self._ask(running)
-        completion = answered.completion
+        answered = self._unstored.pop(turn.id, None) or await self._ask(running)
+        try:
+            return await self._store_answer(running, answered)
+        except StoreError as error:
+            if type(error) is StoreError:  # the others say that nothing is to become of it
+                self._keep_unstored(turn, answered)
+            raise
+
+    def _keep_unstored(self, turn: Turn, answered: ModelReply) -> None:
+        """What is paid for and the database did not take is stored when the turn is taken up, instead of asking again."""
+        self._unstored[turn.id] = answered
+        if len(self._unstored) > MOST_UNSTORED:
+            del self._unstored[next(iter(self._unstored))]
+
+    async def _store_answer(self, running: RunningTurn, answered: ModelReply) -> RunningTurn | bool:
+        """Commit what a model answered."""
+        turn, completion = running.turn, answered.completion
         vocabulary, window = self._planner.vocabulary, self._current.settings.model.window_tokens
         settlement = settlement_of(answered, vocabulary, self._clock.now(), window)
         if len(completion.tool_calls) > MOST_AT_ONCE:

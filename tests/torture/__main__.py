@@ -17,7 +17,7 @@ from pathlib import Path
 from tests.torture.keys import ROOT, keys
 from tests.torture.lanes import CHANGED, FOLDER, GRACE_S, KEY, RUNNER, Lanes
 from tests.torture.processes import follow
-from tests.torture.registry import FUZZING, IDS, at_home, by_id
+from tests.torture.registry import ALL, at_home, by_id
 from tests.torture.runner import Piece, Results, do, pieces_of, runnable
 from tests.torture.table import exit_code, line_of, printed
 
@@ -63,10 +63,10 @@ def _piece(number: str, which: str, environment: Mapping[str, str]) -> int:
 def _all(environment: Mapping[str, str], *, running: bool) -> int:
     found = at_home()
     rows = by_id(row for row, _ in found)
-    wanted = list(dict.fromkeys(re.findall(r"[^\s,]+", environment.get("ROWS", "")))) or [*IDS, *FUZZING]
+    wanted = list(dict.fromkeys(re.findall(r"[^\s,]+", environment.get("ROWS", "")))) or [*ALL]
     part = re.fullmatch(r"([0-9]{1,4})/([0-9]{1,4})", environment.get("PART") or "1/1")
     jobs = environment.get("JOBS") or "1"
-    if unknown := [number for number in wanted if number not in (*IDS, *FUZZING)]:
+    if unknown := [number for number in wanted if number not in ALL]:
         print(f"no such row: {', '.join(unknown)}", file=sys.stderr)
         return 2
     if part is None or not 1 <= int(part[1]) <= int(part[2]):

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from signal import SIGKILL, SIGTERM, Signals
@@ -34,6 +35,10 @@ LONGEST_SILENCE_S = 15.0
 """How long a life may go on without a request."""
 ORPHAN = "…"
 """A message begun of which nothing was shown."""
+
+
+Query = Callable[[str], list[tuple[object, ...]]]
+"""Reads rows of the database that the program writes to."""
 
 
 class Playground(Protocol):
@@ -149,7 +154,7 @@ async def torture(home: Home, plan: Plan, ground: Playground, model: Model) -> C
     chance = random.Random(plan.seed)
     lives, allowed = Lives(), asyncio.Semaphore(0 if plan.kills else plan.messages)
     await _greet(home, plan, ground)
-    writing = asyncio.create_task(_write(plan, ground, chance, allowed))
+    writing = asyncio.create_task(write(plan, ground, chance, allowed))
     process: Process | None = None
     try:
         for number in range(plan.kills):
@@ -171,13 +176,15 @@ async def torture(home: Home, plan: Plan, ground: Playground, model: Model) -> C
     if process.returncode:
         lives.wrong.append(f"the last life ended with {process.returncode}")
     shown = re.search(r"(\d+) messages may or may not", (await run(home, "doctor", "--no-call")).text)
-    return _count(home, plan, ground, model, lives, int(shown[1]) if shown else 0)
+    rows = partial(_rows, home)
+    lives.wrong += map(str, sound(home.data_folder))
+    return count(rows, home.folder, plan, ground, model, lives, int(shown[1]) if shown else 0)
 
 
 async def live(home: Home, plan: Plan, chance: random.Random, model: Model) -> Process:
     """A life that has lasted as long as it shall, or has ended by itself."""
     log = home.data_folder / "logs" / "nuan.jsonl"
-    before, asked = _said_started(log), model.begun
+    before, asked = said_started(log), model.begun
     process = await start(home)
     early = chance.random() < plan.early
     loop, wait_s = asyncio.get_running_loop(), chance.uniform(0, plan.start_s if early else plan.longest_s)
@@ -188,7 +195,7 @@ async def live(home: Home, plan: Plan, chance: random.Random, model: Model) -> P
                 while not ended.done() and not hears(process.pid, plan.ends_by):
                     await asyncio.wait((ended,), timeout=0.005)
                 begun = loop.time()
-                while not ended.done() and (loop.time() - begun < wait_s if early else _said_started(log) == before):
+                while not ended.done() and (loop.time() - begun < wait_s if early else said_started(log) == before):
                     await asyncio.wait((ended,), timeout=0.02)
                 begun = loop.time()
                 while plan.asking and model.begun == asked and loop.time() - begun < LONGEST_SILENCE_S:
@@ -199,7 +206,7 @@ async def live(home: Home, plan: Plan, chance: random.Random, model: Model) -> P
     return process
 
 
-def _said_started(log: Path) -> tuple[int, int]:
+def said_started(log: Path) -> tuple[int, int]:
     """Changes when a life says that it has started: which file of the log it is and how often it is said there."""
     try:
         return log.stat().st_ino, log.read_bytes().count(b'"event":"started"')
@@ -210,14 +217,19 @@ def _said_started(log: Path) -> tuple[int, int]:
 async def _greet(home: Home, plan: Plan, ground: Playground) -> None:
     """Everybody has written once before it begins: what is missed of a place that was never seen is not asked for."""
     process = await start(home)
-    await until(ground.ready)
-    for who in range(plan.people):
-        ground.write(who, "早")
-    await until(lambda: len(some(home, "SELECT 1 FROM event WHERE text LIKE '%早'")) == plan.people)
+    await greeted(partial(some, home), plan, ground)
     await end(process, SIGTERM)
 
 
-async def _write(plan: Plan, ground: Playground, chance: random.Random, allowed: asyncio.Semaphore) -> None:
+async def greeted(rows: Query, plan: Plan, ground: Playground) -> None:
+    """Everybody writes once, as soon as nuan listens, and it is stored."""
+    await until(ground.ready)
+    for who in range(plan.people):
+        ground.write(who, "早")
+    await until(lambda: len(rows("SELECT 1 FROM event WHERE text LIKE '%早'")) == plan.people)
+
+
+async def write(plan: Plan, ground: Playground, chance: random.Random, allowed: asyncio.Semaphore) -> None:
     """Each life has its share of the messages, so that there is always something to do."""
     pause = max(plan.kills, 20) * plan.longest_s / 2 / plan.messages
     for number in range(plan.messages):
@@ -226,12 +238,12 @@ async def _write(plan: Plan, ground: Playground, chance: random.Random, allowed:
         await asyncio.sleep(chance.uniform(0, 2 * pause))
 
 
-async def start(home: Home) -> Process:
-    """The program on that folder."""
+async def start(home: Home, *words: str) -> Process:
+    """The program on that folder, with these options."""
     nothing = os.open(os.devnull, os.O_RDWR)
     try:
         with (home.folder / "stderr.txt").open("ab") as errors:
-            return await home.start(("run",), (nothing, nothing, errors.fileno()))
+            return await home.start(("run", *words), (nothing, nothing, errors.fileno()))
     finally:
         os.close(nothing)
 
@@ -246,9 +258,9 @@ async def end(process: Process, how: Signals) -> float:
     return loop.time() - begun
 
 
-async def until(true: Callable[[], bool]) -> None:
+async def until(true: Callable[[], bool], seconds: float = PATIENCE_S) -> None:
     """Wait until it is so; TimeoutError when it never is."""
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(seconds):
         while not true():  # noqa: ASYNC110 - the other side is a file
             await asyncio.sleep(0.2)
 
@@ -269,27 +281,30 @@ def some(home: Home, sql: str) -> list[tuple[object, ...]]:
         return []
 
 
-def _stored(home: Home) -> set[int]:
-    texts = _rows(home, "SELECT text FROM event WHERE kind = 'message'")
+def _stored(rows: Query) -> set[int]:
+    texts = rows("SELECT text FROM event WHERE kind = 'message'")
     return {int(number) for (text,) in texts for number in WORD.findall(str(text))}
 
 
-def _settled(home: Home, plan: Plan) -> bool:
+def settled(rows: Query, plan: Plan) -> bool:
     """Everything written is stored, nothing waits, nothing is on its way."""
+    return not rows(WAITING) and len(_stored(rows)) == plan.messages
+
+
+def _settled(home: Home, plan: Plan) -> bool:
     with contextlib.suppress(sqlite3.Error):
-        waits = _rows(home, WAITING)
-        return not waits and len(_stored(home)) == plan.messages
+        return settled(partial(_rows, home), plan)
     return False
 
 
-def _pictures(home: Home, seen: Mapping[str, int]) -> tuple[int, int, int]:
+def _pictures(rows: Query, seen: Mapping[str, int]) -> tuple[int, int, int]:
     """How many pictures there were, how many of them nobody sees, and how many stand there twice."""
     sql = (
         "SELECT external_id, outbox.state, count(*) FROM outbox JOIN place ON place.chat_id = outbox.chat_id AND current = 1 "
         "WHERE medium = 'image' GROUP BY external_id, outbox.state"
     )
     stored: dict[str, Counter[str]] = {}
-    for chat, state, count in _rows(home, sql):
+    for chat, state, count in rows(sql):
         stored.setdefault(str(chat), Counter())[str(state)] += int(str(count))
     lost = twice = 0
     for chat, states in stored.items():
@@ -298,8 +313,9 @@ def _pictures(home: Home, seen: Mapping[str, int]) -> tuple[int, int, int]:
     return sum(states.total() for states in stored.values()), lost, twice
 
 
-def _count(home: Home, plan: Plan, ground: Playground, model: Model, lives: Lives, shown: int) -> Count:
-    unknown = _rows(home, "SELECT text FROM outbox WHERE state = 'unknown'")
+def count(rows: Query, folder: Path, plan: Plan, ground: Playground, model: Model, lives: Lives, shown: int) -> Count:
+    """All that was found in the end: `rows` of the database, what lies in `folder`, what people see."""
+    unknown = rows("SELECT text FROM outbox WHERE state = 'unknown'")
     doubtful = {int(number) for (text,) in unknown for number in WORD.findall(str(text))}
     texts = ground.seen()
     named = [dict.fromkeys(int(number) for text in chat for number in WORD.findall(text)) for chat in texts]
@@ -307,24 +323,24 @@ def _count(home: Home, plan: Plan, ground: Playground, model: Model, lives: Live
     # A sentence whose own reply never arrived is first seen where a later one names it once more.
     chats = [[number for number in chat if number not in doubtful] for chat in named]
     answers = Counter(number for chat in texts for text in chat for number in ANSWER.findall(text))
-    twice = sum(times > 1 for times in answers.values()) + len(_rows(home, ANSWERED_TWICE))
-    pictures, pictures_lost, pictures_twice = _pictures(home, ground.pictures())
-    lost_calls = {row[0] for row in _rows(home, "SELECT id FROM call WHERE state = 'lost'")}
+    twice = sum(times > 1 for times in answers.values()) + len(rows(ANSWERED_TWICE))
+    pictures, pictures_lost, pictures_twice = _pictures(rows, ground.pictures())
+    lost_calls = {row[0] for row in rows("SELECT id FROM call WHERE state = 'lost'")}
     return Count(
         written=plan.messages,
-        lost=plan.messages - len(_stored(home)),
+        lost=plan.messages - len(_stored(rows)),
         unanswered=sum(number not in seen and number not in doubtful for number in range(plan.messages)),
         twice=twice,
         early=sum(later < before for chat in chats for before, later in pairwise(chat)),
         unknown=len(unknown),
         orphans=sum(text.strip() == ORPHAN for chat in texts for text in chat),
         violations=ground.violations(),
-        paid_twice=len(_rows(home, PAID_TWICE)),
+        paid_twice=len(rows(PAID_TWICE)),
         lost_calls=len(lost_calls),
         uncharged=len(lives.calls - lost_calls),
-        unbooked=max(0, len(model.requests) - len(_rows(home, "SELECT 1 FROM call"))),
-        wrong=(*lives.wrong, *map(str, sound(home.data_folder))),
-        spilled=spilled(home.folder, model.bodies),
+        unbooked=max(0, len(model.requests) - len(rows("SELECT 1 FROM call"))),
+        wrong=tuple(lives.wrong),
+        spilled=spilled(folder, model.bodies),
         shown=shown,
         lives=lives,
         pictures=pictures,

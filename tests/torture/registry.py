@@ -14,6 +14,9 @@ FUZZING = tuple(f"F{number}" for number in range(1, 9))
 """Beside the list: every parser of outside text, the memories and the installation with crashes, on what comes at
 random.
 """
+SERVER = tuple(f"P{number}" for number in range(1, 3))
+"""And what a PostgreSQL server, and the line to it, can do to who is on it."""
+ALL = (*IDS, *FUZZING, *SERVER)
 PACKAGE = "tests.torture"
 
 
@@ -34,7 +37,7 @@ def by_id(rows: Iterable[Row]) -> Mapping[str, Row]:
     """Each row under its number; ValueError when two claim one, or one is not in the list."""
     found: dict[str, Row] = {}
     for row in rows:
-        if row.id not in (*IDS, *FUZZING):
+        if row.id not in ALL:
             raise ValueError(f"{row.id} is no number of the list")
         if found.setdefault(row.id, row) is not row:
             raise ValueError(f"{row.id} has two rows")
