@@ -261,6 +261,7 @@ _connect, _close = PostgresTx._connect, PostgresTx.close
 def _connected(tx: PostgresTx) -> None:
     if _idle[tx.url]:
         tx._server = _idle[tx.url].pop()
+        tx.execute(f"SET application_name = '{tx.name}'")
     else:
         _connect(tx)
 

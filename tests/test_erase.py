@@ -54,7 +54,17 @@ def tables() -> Iterator[str]:
 def test_of_every_table_it_is_said_what_becomes_of_a_persons_rows() -> None:
     lists = {*TABLES_OF_PERSON, *TABLES_OF_CHAT, *TABLES_OF_TURN, *NOBODYS_TABLES}
     steps = {table for named in STEPS.values() for table in named.split()}
-    impersonal = {"prefix", "counting", "turn_event", "spent", "outside_day", "outside_server"}
+    impersonal = {
+        "prefix",
+        "counting",
+        "turn_event",
+        "spent",
+        "outside_day",
+        "outside_server",
+        "process",
+        "chat_lease",
+        "lease",
+    }
     assert sorted(lists | steps | impersonal) == list(tables()), "give a new table a step in bot/store/personal_data.py"
 
 

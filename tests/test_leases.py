@@ -32,10 +32,15 @@ def url(tmp_path: Path) -> Iterator[str]:
     servers.take_back()
 
 
-def set_lease(url: str, change: str) -> None:
-    """What time, or another nuan, does to the lease."""
+def run(url: str, sql: str, *values: object) -> int:
+    """What time, or another process, does to the leases."""
     with closing(PostgresTx(url)) as tx:
-        tx.run(f"UPDATE lease SET {change}")
+        return tx.run(sql, *values)
+
+
+def unheard(url: str, store: Store) -> None:
+    """As if that process had not been heard of for longer than its lease lasts."""
+    assert run(url, "UPDATE process SET until = 0 WHERE boot = ?", store.boot) == 1
 
 
 async def test_who_was_cut_off_for_too_long_can_store_nothing_once_another_took_over(tmp_path: Path, url: str) -> None:
@@ -45,7 +50,7 @@ async def test_who_was_cut_off_for_too_long_can_store_nothing_once_another_took_
         await storing.ids(first, ben)
         with pytest.raises(DatabaseHeldError, match="another nuan is answering"):
             await open_store(tmp_path / "other", url=url)
-        await asyncio.to_thread(set_lease, url, "until = 0")
+        await asyncio.to_thread(unheard, url, first)
         async with await open_store(tmp_path / "other", url=url) as second:
             with pytest.raises(LeaseLostError):
                 await first.turns.say(storing.reply(asked, "好"), storing.NOW)
@@ -78,7 +83,7 @@ async def test_taken_over_at_any_moment_the_first_commits_nothing_more(tmp_path:
         await asyncio.gather(*(each.wait() for each in begun))
         for _ in range(choose.randrange(4)):
             await storing.ids(first, Where("other", "dm-other"))
-        await asyncio.to_thread(set_lease, url, "until = 0")
+        await asyncio.to_thread(unheard, url, first)
         async with await open_store(tmp_path / "other", url=url):
             then = storing.look(tmp_path / "data", stored)
             ends = await asyncio.gather(*talks, return_exceptions=True)
@@ -88,10 +93,10 @@ async def test_taken_over_at_any_moment_the_first_commits_nothing_more(tmp_path:
 
 async def test_who_lost_its_lease_is_told_and_who_is_only_late_keeps_it(tmp_path: Path, url: str) -> None:
     async with await open_store(tmp_path / "data", url=url, lease_seconds=0.2) as store:
-        await asyncio.to_thread(set_lease, url, "until = 0")
+        await asyncio.to_thread(unheard, url, store)
         await storing.ids(store)
         assert not store.lost.is_set()
-        await asyncio.to_thread(set_lease, url, "term = term + 1")
+        await asyncio.to_thread(run, url, "DELETE FROM process")
         await asyncio.wait_for(store.lost.wait(), 60)
         with pytest.raises(LeaseLostError):
             await storing.ids(store)

@@ -16,6 +16,7 @@ from bot.core.people import Audience
 from bot.store.files import KEY_FILE, TOMBSTONES_FILE, KeptInFolder
 from bot.store.postgres import move as engine
 from bot.store.postgres.connection import PostgresTx
+from bot.store.postgres.processes import OF_PROCESSES
 from bot.store.schema import SCHEMA_VERSION
 from bot.store.sqlite.opening import MOVING
 from bot.store.store import DATABASE, open_store
@@ -85,17 +86,18 @@ def left_in(folder: Path) -> list[Path]:
 
 
 def rows(url: str = "", file: Path | None = None) -> dict[str, object]:
-    """Every row of every table, as another program reads them."""
+    """Every row of every table, as another program reads them, but of who works on it."""
     tx = PostgresTx(url) if url else None
     with closing(tx or sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as db:
         names = (
-            "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename NOT IN ('schema_version', 'lease')"
+            "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'schema_version'"
             if url
             else "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
         )
         return {
             name: sorted(map(repr, db.execute(f"SELECT * FROM {name}").fetchall()))
             for (name,) in db.execute(names).fetchall()
+            if name not in OF_PROCESSES
         }
 
 

@@ -6,12 +6,13 @@ import functools
 import queue
 import threading
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterable, Sequence
+from contextvars import ContextVar
 from importlib import import_module
 from types import ModuleType
-from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
+from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, TypeVar
 
-from bot.core.errors import StoreError
+from bot.core.errors import ChatLeaseLostError, StoreError
 from bot.core.files import install_command
 from bot.core.ports import ChatLeases
 from bot.store.files import DataFiles
@@ -38,12 +39,14 @@ class Connection(Tx):
     def ready(self) -> None:
         """Before a transaction begins: who has lost its server looks for it again."""
 
-    def begin(self, chat: int | None = None) -> None:
-        """Begin a transaction of that chat, None: of all. StoreError when this nuan may not write any more.
+    def begin(self, chat: int | None = None, leases: "Collection[ChatLease]" = ()) -> "Collection[ChatLease]":
+        """Begin a transaction of that chat, None: of all; which of these leases another process has now.
 
-        Those of one chat follow each other, those of all run beside no other. OtherChatError when there is no such chat.
+        Those of one chat follow each other, those of all run beside no other. StoreError when this nuan may not write
+        any more, OtherChatError when there is no such chat.
         """
         self.execute(self.BEGIN)
+        return ()
 
     def commit(self) -> None:
         """End a transaction; return when it is stored for good."""
@@ -84,8 +87,19 @@ JobOrder = Literal["next", "beside", "single", "alone"]
 or outside any transaction."""
 
 
+class ChatLease(NamedTuple):
+    """That a process works in a chat: each process that does has a higher term."""
+
+    chat_id: int
+    term: int
+
+
+CHAT_LEASE: ContextVar[ChatLease | None] = ContextVar("chat_lease", default=None)
+"""That under which is written, where several processes share the chats."""
+
+
 class _Job:
-    __slots__ = ("chat", "error", "future", "order", "result", "transaction")
+    __slots__ = ("chat", "error", "future", "lease", "order", "result", "transaction")
 
     def __init__(
         self, transaction: Transaction, future: "asyncio.Future[Any]", order: JobOrder, chat: int | None = None
@@ -94,8 +108,15 @@ class _Job:
         self.future = future
         self.order = order
         self.chat = chat
+        self.lease = CHAT_LEASE.get()
         self.result: Any = None
         self.error: BaseException | None = None
+
+
+def chat_lease_lost(lease: ChatLease | None) -> ChatLeaseLostError:
+    """What a transaction is refused with that was written under it."""
+    chat = None if lease is None else lease.chat_id
+    return ChatLeaseLostError(f"another process works in chat {chat} now: nothing of this was stored")
 
 
 class LastWrite:
@@ -206,9 +227,12 @@ class Writer:
                 job.error = self.tx.refusal(error)
             return
         try:
-            self.tx.begin()
+            lost = self.tx.begin(leases={job.lease for job in batch if job.lease is not None})
             for job in batch:
-                self._one(job)
+                if job.lease in lost:
+                    job.error = chat_lease_lost(job.lease)
+                else:
+                    self._one(job)
             self.tx.commit()
             self.last.refusing = ""
         except StoreError as error:  # what a transaction itself raised was taken by `_one`
@@ -243,7 +267,8 @@ class Writer:
         for tries in range(1, MOST_TRIES + 1):
             try:
                 self.tx.ready()
-                self.tx.begin(job.chat)
+                if self.tx.begin(job.chat, () if job.lease is None else (job.lease,)):
+                    raise chat_lease_lost(job.lease)
                 job.result = job.transaction(self.tx)
                 self.tx.commit()
                 self.last.refusing = ""
@@ -297,6 +322,9 @@ class Writer:
         else:
             job.future.set_result(job.result)
 
+
+IS_LEFT = "boot <> ? AND boot NOT IN (SELECT boot FROM process)"
+"""What a process left that is gone, as SQL of the boot of this one; a file's is alone, and registers nowhere."""
 
 WIPE_KEY, WIPE_MS = "wipe_at", 30_000
 """When, ms, the log of the database is emptied of what was taken away: so long after the first of it, so that

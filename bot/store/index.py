@@ -375,15 +375,20 @@ def matching_memories(
     return tuple(sorted(rows, key=lambda memory: numbers.index(memory.id)))
 
 
+def is_index_stale(tx: Tx) -> bool:
+    """Whether the index was never written, or not with the terms of today."""
+    unposted = tx.has("SELECT 1 FROM doc_text") and not tx.has("SELECT 1 FROM posting")
+    return unposted or tx.meta("terms") != str(TERMS_VERSION)
+
+
 def refresh_index(tx: Tx) -> None:
-    """An index that was never written, or with other terms than today's, is written anew."""
-    written = tx.meta("terms")
-    if written not in (UNPOSTED, str(TERMS_VERSION)):
-        rebuild_index(tx)
-    elif written == UNPOSTED or (tx.has("SELECT 1 FROM doc_text") and not tx.has("SELECT 1 FROM posting")):
+    """An index that is stale is written anew."""
+    if not is_index_stale(tx):
+        return
+    if tx.meta("terms") in (UNPOSTED, str(TERMS_VERSION)):
         fill_postings(tx)
     else:
-        return
+        rebuild_index(tx)
     tx.set_meta("terms", str(TERMS_VERSION))
 
 

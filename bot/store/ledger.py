@@ -336,6 +336,7 @@ def reserve_call(tx: Tx, reservation: Reservation, at: int, owner: CallAccount) 
         reserved_cost=reservation.cost,
         estimated_tokens=reservation.estimated,
         occasion=occasion,
+        boot=tx.boot,
     )
     return ModelCall(number, cause, reservation.tokens, reservation.cost)
 

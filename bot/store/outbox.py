@@ -8,7 +8,7 @@ from typing import Any
 from bot.core.errors import StoreError
 from bot.core.events import Button, Draft, NextPart, Outgoing
 from bot.core.parts import SHOWN_FIRST, Reaction, Voice, file_of, read_part, stored_part
-from bot.store.engine import Repository, reading, reads, writes, writes_chat, writing_chat
+from bot.store.engine import IS_LEFT, Repository, reading, reads, writes, writes_chat, writing_chat
 from bot.store.events import add_line, finish_events
 from bot.store.ledger import Settlement, settle_call, tell_limit_once
 from bot.store.schema import OVER_THERE, WAITING_THERE, placeholders
@@ -348,13 +348,13 @@ class Outbox(Repository):
 
     @writes
     def recover(self, tx: Tx, resending: frozenset[str], placing: frozenset[str] = frozenset()) -> tuple[int, int]:
-        """Rows an earlier process left in sending: pending again where no second copy comes of it, else unknown.
+        """Rows in sending that a process left which is gone: pending again where no second copy comes of it, else unknown.
 
         That is on the `resending` platforms, where a preview is edited, of reactions and what is still to be spoken, and on the `placing` ones, where
         only a … may have gone out (what one person alone may read, stickers and voice are sent whole there, too).
         Returns both numbers.
         """
-        left = "WHERE state IN ('pending', 'sending') AND state = 'sending' AND boot <> ?"
+        left = f"WHERE state IN ('pending', 'sending') AND state = 'sending' AND {IS_LEFT}"
         sql = (
             f"UPDATE outbox SET state = 'pending' {left} AND (preview_id <> '' OR medium IN ('reaction', 'speech') OR EXISTS (SELECT 1 FROM place "
             f"WHERE place.chat_id = outbox.chat_id AND current = 1 AND (platform IN ({placeholders(resending)}) "

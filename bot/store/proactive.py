@@ -10,8 +10,8 @@ from bot.core.sessions import Turn
 from bot.core.speaking import ENTRY, HEARTBEAT, JOIN, GroupMode, GroupTalk, JoinVerdict, PastEntry, SilentChat
 from bot.store.access import permissions_of
 from bot.store.commitments import visible_commitment
-from bot.store.engine import Repository, reads, writes, writing
-from bot.store.events import IS_VISIBLE, read_events
+from bot.store.engine import IS_LEFT, Repository, reads, writes, writing
+from bot.store.events import IS_VISIBLE, finish_events, read_events
 from bot.store.ingest import QUOTED_ID
 from bot.store.ledger import settle_call
 from bot.store.memories import visible_memory
@@ -42,6 +42,9 @@ REACHED = f"""SELECT chat.id, platform FROM member JOIN chat ON chat.id = member
     WHERE person_id = ? AND kind = 'dm' AND enabled = 1 AND gone = 0 AND NOT {BOT_OFF}
     ORDER BY seen_at DESC, chat.id"""
 """The DMs of a person in which nuan may speak, the one they were last seen in first."""
+
+QUEUED = "UPDATE event SET state = 'done', outcome = ?, due_at = NULL WHERE state = 'queued' AND why = ?"
+"""What is queued for a reason is over, as something."""
 
 HAS_TALKED = """SELECT 1 FROM session JOIN turn ON turn.session_id = session.id
     WHERE session.chat_id = ? AND turn.state = 'said' AND turn.why <> ? LIMIT 1"""
@@ -147,8 +150,14 @@ class ProactiveTurns(Repository):
 
     @writes
     def drop_unasked(self, tx: Tx, why: str, at: int) -> None:
-        """At a start: what an earlier process began for that reason is not said any more."""
-        _void(tx, None, why, "crash", at)
+        """What processes began for that reason which are gone is not said any more: turns whose calls they made,
+        and what is queued in chats where nobody works."""
+        unheard = f"{QUEUED} AND chat_id NOT IN (SELECT chat_id FROM chat_lease WHERE owner IS NOT NULL)"
+        tx.run(unheard, "crash", why)
+        for turn in running_turns(tx):
+            if turn.why == why and tx.has(f"SELECT 1 FROM call WHERE turn_id = ? AND {IS_LEFT}", turn.id, tx.boot):
+                finish_events(tx, turn.event_ids, "crash")
+                void_turn(tx, turn, "crash", at, withdrawn=True)
 
     @writes
     def leave_unasked(self, tx: Tx, chat_id: int, why: str, outcome: str, at: int, *, overtaken: bool = False) -> None:
@@ -307,13 +316,9 @@ def _ask(tx: Tx, chat_id: int, person_id: int, text: str, why: str, label: str, 
     )
 
 
-def _void(tx: Tx, chat_id: int | None, why: str, outcome: str, at: int) -> None:
-    """Of all that was asked for that reason in a chat (None: in any) nothing is said any more, and nothing stays logged."""
-    waiting = "UPDATE event SET state = 'done', outcome = ?, due_at = NULL WHERE state = 'queued' AND why = ?"
-    if chat_id is None:
-        tx.run(waiting, outcome, why)
-    else:
-        tx.run(f"{waiting} AND chat_id = ?", outcome, why, chat_id)
+def _void(tx: Tx, chat_id: int, why: str, outcome: str, at: int) -> None:
+    """Of all that was asked for that reason in a chat nothing is said any more, and nothing stays logged."""
+    tx.run(f"{QUEUED} AND chat_id = ?", outcome, why, chat_id)
     for turn in running_turns(tx, chat_id):
         if turn.why == why:
             void_turn(tx, turn, outcome, at, withdrawn=True)

@@ -165,7 +165,7 @@ async def open_store(
                 await asyncio.to_thread(postgres_part("backups").copy_before_update, url, folder)
             opening = postgres_part("opening")
             database: Database = await opening.open_database(
-                url, read_only=read_only, writers=writers, lease_seconds=lease_seconds
+                url, boot=boot, read_only=read_only, writers=writers, lease_seconds=lease_seconds, roles=roles
             )
         else:
             database = await open_database(folder / DATABASE, read_only=read_only)

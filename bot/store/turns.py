@@ -15,7 +15,7 @@ from bot.core.speaking import STOP_REASONS
 from bot.core.tools import ToolOutcome
 from bot.store.commitments import store_tool_promise
 from bot.store.digests import TALKS_OF
-from bot.store.engine import Repository, reading, reads, writes, writes_chat, writing_chat
+from bot.store.engine import IS_LEFT, Repository, reading, reads, writes, writes_chat, writing_chat
 from bot.store.events import add_line, finish_events, note_effect
 from bot.store.index import index_lines, note_hit, note_round
 from bot.store.ingest import QUOTED_ID
@@ -513,8 +513,8 @@ class TurnCommits(Repository):
 
     @writes
     def lost_calls(self, tx: Tx, at: int) -> int:
-        """Charge every reservation that an earlier process left; how many there were."""
-        return tx.run(CHARGE, at)
+        """Charge every reservation that a process left which is gone; how many there were."""
+        return tx.run(f"{CHARGE}AND {IS_LEFT}", at, tx.boot)
 
     @reads
     def tried(self, tx: Tx, turn_id: int) -> tuple[int, int]:

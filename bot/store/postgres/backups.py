@@ -26,6 +26,7 @@ from bot.store.postgres.opening import (
     read_existing,
     version_of,
 )
+from bot.store.postgres.processes import OF_PROCESSES
 from bot.store.schema import SCHEMA_VERSION
 
 PROGRAMS = Path("/usr/lib/postgresql")
@@ -34,7 +35,12 @@ PROGRAMS = Path("/usr/lib/postgresql")
 RESTORED, BEFORE = "_restored", "_before_"
 """What a database is called until it has the place of the present one, and what that is called from then on."""
 
-DUMPED = ("--format=custom", "--no-owner", "--no-privileges", "--exclude-table-data=lease")
+DUMPED = (
+    "--format=custom",
+    "--no-owner",
+    "--no-privileges",
+    *(f"--exclude-table-data={each}" for each in OF_PROCESSES),
+)
 """What a dump is like; in another place nobody answers yet from what is made of it."""
 
 

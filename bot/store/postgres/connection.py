@@ -1,6 +1,6 @@
 """Connections to a PostgreSQL server, and what only it can tell of a database."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import psycopg
@@ -11,7 +11,7 @@ from psycopg.types.numeric import FloatDumper, Int8Dumper
 from psycopg.types.string import StrDumper, TextLoader
 
 from bot.core.errors import LeaseLostError, StatementError, StoreError
-from bot.store.engine import Connection, Transaction
+from bot.store.engine import ChatLease, Connection, Transaction
 from bot.store.postgres.dialect import translated
 from bot.store.transactions import OtherChatError, Row
 
@@ -36,15 +36,20 @@ FLAWS = (psycopg.DataError, psycopg.IntegrityError, psycopg.ProgrammingError, ps
 RETRIED = (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected, psycopg.errors.UniqueViolation)
 """Failures after which the same transaction may well succeed: it stood in the way of another, or both made a new row."""
 
-DATABASE_LEASE = "database"
-"""The name of the lease of all that is in a database."""
+NAME = "nuan"
+"""What the server calls its connections, before the boot of their process."""
 
-TERM = f"SELECT term FROM lease WHERE name = '{DATABASE_LEASE}'"
-BEGIN_ALL = "{}; LOCK TABLE chat IN EXCLUSIVE MODE; " + TERM
-BEGIN_CHAT = "{}; " + f"SELECT ({TERM}) FROM chat WHERE id = {{:d}} FOR NO KEY UPDATE"
+TAKEN_OFF = "another nuan took over, as this one was not heard of for too long: nothing is stored here any more"
+
+LOCK_ALL = "LOCK TABLE chat IN EXCLUSIVE MODE"
+OWNER = "SELECT id FROM process WHERE id = {owner:d}"
+BEGIN_ALL = f"{{begin}}; {LOCK_ALL}; {OWNER}"
+BEGIN_CHAT = f"{{begin}}; SELECT ({OWNER}) FROM chat WHERE id = {{chat:d}} FOR NO KEY UPDATE"
+LEASES = "; SELECT chat_id, term FROM chat_lease WHERE owner = {owner:d} AND chat_id IN ({chats})"
 """How transactions begin. Of one chat they wait for each other by its row; one of all waits for every other and lets none
-begin, as a row's lock is one of its table, too. Rows that only refer to the chat can be stored meanwhile. The term is
-read with the lock: who takes the lease over does it in a transaction of all."""
+begin, as a row's lock is one of its table, too. Rows that only refer to the chat can be stored meanwhile. Whether the
+process is still there is read with the lock: who takes it off does it in a transaction of all. Who works in a chat is
+read after it: another claims the chat under the lock of its row."""
 
 HOLD_PERSON = "SELECT 1 FROM person WHERE id = ? FOR NO KEY UPDATE"
 HOLD_COUNTS = "SELECT 1 FROM schema_version FOR UPDATE"
@@ -101,10 +106,11 @@ class PostgresTx(Connection):
     BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
     failures = psycopg.Error
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, boot: str = "") -> None:
         self.url = url
-        self.term: int | None = None
-        """That of the lease under which it writes; None: it needs none."""
+        self.name = f"{NAME} {boot}".strip()
+        self.owner = 0
+        """The number of the process that writes by it; 0: of none that must be there."""
         self._held: set[int | None] = set()
         self._last: list[Transaction] = []
         self._connect()
@@ -116,7 +122,7 @@ class PostgresTx(Connection):
             prepare_threshold=PREPARE_AFTER,
             cursor_factory=psycopg.RawCursor,
             connect_timeout=CONNECT_SECONDS,
-            application_name="nuan",
+            application_name=self.name,
         )
         self._server.prepared_max = PREPARED
         self._server.execute(KEEPALIVE)
@@ -139,20 +145,25 @@ class PostgresTx(Connection):
             self._server.close()
             self._connect()
 
-    def begin(self, chat: int | None = None) -> None:
+    def begin(self, chat: int | None = None, leases: Collection[ChatLease] = ()) -> Collection[ChatLease]:
         """As `Connection.begin`."""
         self.chat = chat
         self._held.clear()
         self._last.clear()
-        sql = BEGIN_ALL.format(self.BEGIN) if chat is None else BEGIN_CHAT.format(self.BEGIN, chat)
+        sql = BEGIN_ALL if chat is None else BEGIN_CHAT
+        if leases:
+            sql += LEASES
+        chats = ", ".join(str(lease.chat_id) for lease in leases)
+        sql = sql.format(begin=self.BEGIN, owner=self.owner, chat=chat, chats=chats)
         found = self._server.execute(sql.encode(), prepare=False)  # several statements cannot be prepared
-        while found.nextset():
-            pass
+        while not found.description:
+            found.nextset()
         row = found.fetchone()
         if row is None and chat is not None:
             raise OtherChatError
-        if self.term is not None and row != (self.term,):
-            raise LeaseLostError("another nuan took over this database: nothing is stored here any more")
+        if self.owner and row != (self.owner,):
+            raise LeaseLostError(TAKEN_OFF)
+        return {*leases} - {ChatLease(*each) for each in found.fetchall()} if leases and found.nextset() else ()
 
     def hold_person(self, person_id: int | None) -> None:
         """As `Tx.hold_person`."""
@@ -295,6 +306,7 @@ NUMBERED = frozenset(
         "outbox",
         "outside_grant",
         "person",
+        "process",
         "reminder",
         "session",
         "told_item",

@@ -35,6 +35,7 @@ from bot.store.postgres.opening import (
     explained,
     tables_in,
 )
+from bot.store.postgres.processes import OF_PROCESSES
 from bot.store.schema import SCHEMA_VERSION
 from bot.store.search import WantedDocuments, look_up
 from bot.store.sqlite.connection import SqliteTx, reading_uri
@@ -53,7 +54,7 @@ SAMPLED = 20
 MOST_FOUND = 40
 """Documents of each question that are compared."""
 
-OWN = ("meta", "schema_version", "lease", UNFINISHED)
+OWN = ("meta", "schema_version", *OF_PROCESSES, UNFINISHED)
 """Tables that a new database has rows in, or that are about the move: `meta` comes last, the others stay."""
 
 Tell = Callable[[int, int], None]

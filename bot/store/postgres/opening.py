@@ -3,19 +3,20 @@
 import asyncio
 import contextlib
 import queue
-from collections.abc import Callable, Iterator
+import secrets
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import TypeVar
 
 import psycopg
 
-from bot.core.errors import DatabaseHeldError, StoreError
-from bot.store.engine import LEASE_SECONDS, WIPE_KEY, WRITERS, Database, LastWrite, Writer
+from bot.core.errors import ChatLeaseLostError, DatabaseHeldError, LeaseLostError, StoreError
+from bot.core.ports import Role
+from bot.store.engine import CHAT_LEASE, LEASE_SECONDS, WIPE_KEY, WRITERS, Database, LastWrite, Writer
 from bot.store.files import DataFiles
-from bot.store.index import refresh_index
+from bot.store.index import is_index_stale, refresh_index
 from bot.store.postgres.connection import PostgresTx, first_line, store_error
-from bot.store.postgres.lease import LOCK, Lease, held_by, holder_of
+from bot.store.postgres.processes import LOCK, Registration, SharedLeases, held_by, hold_tables, holder_of, take_off
 from bot.store.schema import SCHEMA_VERSION, read_migrations
 from bot.store.transactions import AccessLists, Tx
 
@@ -57,11 +58,19 @@ class PostgresDatabase(Database):
     """A writer thread for what concerns all chats, some for what concerns one, and connections that read on threads of
     their own."""
 
-    def __init__(self, url: str, lease: Lease | None = None, writers: int = WRITERS) -> None:
-        self._lease = lease
+    def __init__(self, url: str, registration: Registration | None = None, writers: int = WRITERS) -> None:
+        self._registration = registration
+        self._sharing: SharedLeases | None = None
+        self._boot = "" if registration is None else registration.boot
         last = LastWrite()
-        self._writers = () if lease is None else tuple(_writer(url, lease.term, last) for _ in range(writers + 1))
+        self._writers: tuple[Writer, ...] = ()
+        if registration is not None:
+            self._writers = tuple(_writer(url, registration, last) for _ in range(writers + 1))
         super().__init__(self._writers[0] if self._writers else None)
+        if registration is not None:
+            registration.lost = self.lost.set
+            if registration.shared:
+                self.leases = self._sharing = SharedLeases(url, registration)
         self._url = url
         self._free: queue.LifoQueue[PostgresTx] = queue.LifoQueue()
         self._threads = ThreadPoolExecutor(READERS, "nuan-reader")
@@ -82,10 +91,19 @@ class PostgresDatabase(Database):
 
     async def write(self, transaction: Callable[[Tx], T], *, beside: bool = False, chat: int | None = None) -> T:
         """As `Database.write`; all of one chat are written by the same thread."""
-        if chat is None or len(self._writers) < 2:
-            return await super().write(transaction, beside=beside)
-        _, *others = self._writers
-        return await others[chat % len(others)].run(transaction, chat=chat)
+        try:
+            if chat is None or len(self._writers) < 2:
+                return await super().write(transaction, beside=beside)
+            _, *others = self._writers
+            return await others[chat % len(others)].run(transaction, chat=chat)
+        except LeaseLostError:
+            self.lost.set()
+            raise
+        except ChatLeaseLostError:
+            lease = CHAT_LEASE.get()
+            if self._sharing is not None and lease is not None:
+                self._sharing.forget(lease)
+            raise
 
     async def read(self, work: Callable[[Tx], T]) -> T:
         """As `Database.read`."""
@@ -98,7 +116,7 @@ class PostgresDatabase(Database):
         try:
             reader = self._free.get_nowait()
         except queue.Empty:
-            reader = PostgresTx(self._url)
+            reader = PostgresTx(self._url, self._boot)
         if self._shared is not None:
             reader.files, reader.lists, reader.boot = self._shared
         try:
@@ -128,13 +146,15 @@ class PostgresDatabase(Database):
     def _end(self) -> None:
         for writer in self._writers:
             writer.close()
-        if self._lease is not None:
-            self._lease.close()
+        if self._sharing is not None:
+            self._sharing.close()
+        if self._registration is not None:
+            self._registration.close()
 
 
-def _writer(url: str, term: int, last: LastWrite) -> Writer:
-    tx = PostgresTx(url)
-    tx.term = term
+def _writer(url: str, registration: Registration, last: LastWrite) -> Writer:
+    tx = PostgresTx(url, registration.boot)
+    tx.owner = registration.id
     return Writer(tx, last)
 
 
@@ -148,35 +168,46 @@ def _read(reader: PostgresTx, work: Callable[[Tx], T]) -> T:
 
 
 async def open_database(
-    url: str, *, read_only: bool = False, writers: int = WRITERS, lease_seconds: float = LEASE_SECONDS
+    url: str,
+    *,
+    boot: str = "",
+    read_only: bool = False,
+    writers: int = WRITERS,
+    lease_seconds: float = LEASE_SECONDS,
+    roles: Collection[Role] = (),
 ) -> PostgresDatabase:
-    """Open the database and bring it to the newest schema.
+    """Open the database and bring it to the newest schema; `boot` names this process in rows.
 
     Raises StoreError, saying what to do, when the server cannot be reached or refuses, and when the database is newer
-    than this nuan, of another program or (read only) empty; DatabaseHeldError when another nuan writes to it.
+    than this nuan, of another program or (read only) empty; DatabaseHeldError when another nuan writes to it that does
+    not share it with one of these roles.
     """
-    database, lease = await asyncio.to_thread(_open, url, read_only, writers, lease_seconds)
-    if lease is not None:
-        lease.lost = partial(asyncio.get_running_loop().call_soon_threadsafe, database.lost.set)
-    return database
-
-
-def _open(url: str, read_only: bool, writers: int, lease_seconds: float) -> tuple[PostgresDatabase, Lease | None]:
     if read_only:
-        read_existing(url, check_version)
-        return PostgresDatabase(url), None
-    with explained():
-        with contextlib.closing(PostgresTx(url)) as tx:
-            if "lease" not in tables_in(tx):
+        await asyncio.to_thread(read_existing, url, check_version)
+        return PostgresDatabase(url)
+    call = asyncio.get_running_loop().call_soon_threadsafe
+
+    def later(work: Callable[[], object]) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop has ended: nobody is left to be told
+            call(work)
+
+    def opened() -> PostgresDatabase:
+        with explained(), contextlib.closing(PostgresTx(url)) as tx:
+            tables = tables_in(tx)
+            holder = holder_of(tx, tables)
+            if holder is not None and (not roles or "process" not in tables):
+                raise DatabaseHeldError(held_by(holder))
+            if "process" not in tables:
                 bring_forward(tx)
-        lease = Lease(url, lease_seconds)
-        try:
-            with contextlib.closing(PostgresTx(url)) as tx:
+            registration = Registration(url, boot or secrets.token_hex(8), lease_seconds, roles, later)
+            try:
                 bring_forward(tx)
-            return PostgresDatabase(url, lease, writers), lease
-        except BaseException:
-            lease.close()
-            raise
+                return PostgresDatabase(url, registration, writers)
+            except BaseException:
+                registration.close()
+                raise
+
+    return await asyncio.to_thread(opened)
 
 
 class WritingTx(PostgresTx):
@@ -185,8 +216,10 @@ class WritingTx(PostgresTx):
     def _connect(self) -> None:
         super()._connect()
         free = self.value("SELECT pg_try_advisory_lock(?)", LOCK)
-        holder = holder_of(self) if free and "lease" in tables_in(self) else None
-        if not free or holder is not None:
+        tables = tables_in(self) if free else frozenset()
+        if "process" in tables:
+            take_off(self)
+        if not free or (holder := holder_of(self, tables)) is not None:
             self._server.close()
             raise DatabaseHeldError(held_by(holder))
 
@@ -255,18 +288,22 @@ def check_version(tx: Tx) -> None:
 
 
 def bring_forward(tx: PostgresTx) -> None:
-    """Run all migrations that are missing in one transaction; DatabaseHeldError while another nuan does."""
+    """Run all migrations that are missing in one transaction; DatabaseHeldError while another nuan does, or works on the
+    tables that change."""
     tx.execute("BEGIN")
     try:
-        if not tx.value("SELECT pg_try_advisory_xact_lock(?)", LOCK):
-            raise DatabaseHeldError("another nuan is answering from this database: stop it, or name another one")
+        hold_tables(tx)
         if (version := version_of(tx)) > SCHEMA_VERSION:
             check_version(tx)
-        for number, statements in MIGRATIONS.items():
-            for statement in statements if number > version else ():
-                tx.execute(statement)
-        tx.run("UPDATE schema_version SET number = ?", SCHEMA_VERSION)
-        refresh_index(tx)
+        if version < SCHEMA_VERSION:
+            _check_alone(tx)
+            for number, statements in MIGRATIONS.items():
+                for statement in statements if number > version else ():
+                    tx.execute(statement)
+            tx.run("UPDATE schema_version SET number = ?", SCHEMA_VERSION)
+        if is_index_stale(tx):
+            _check_alone(tx)
+            refresh_index(tx)
         if not tx.has("SELECT 1 FROM pg_tables WHERE schemaname = ? AND tablename = 'file'", KEPT):
             for statement in MAKE_KEPT:
                 tx.execute(statement)
@@ -275,3 +312,10 @@ def bring_forward(tx: PostgresTx) -> None:
         with contextlib.suppress(psycopg.Error):  # the failure itself may have ended the transaction
             tx.execute("ROLLBACK")
         raise
+
+
+def _check_alone(tx: Tx) -> None:
+    if "process" in tables_in(tx) and tx.number("SELECT count(*) FROM process") > 1:
+        raise DatabaseHeldError(
+            "this nuan is of another version than those that work on the database: stop all of them, then start anew"
+        )
