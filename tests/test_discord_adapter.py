@@ -7,7 +7,8 @@ from functools import partial
 import pytest
 
 from bot.core.errors import PlatformError, SendError, StoreError
-from tests.discord_support import COMMANDS, Scene, Town, adapter_for, outgoing, running
+from bot.core.events import Place
+from tests.discord_support import COMMANDS, RecordingSink, Scene, Town, adapter_for, outgoing, running
 from tests.fakes.clock import let_others_run
 from tests.fakes.discord_gateway import MESSAGE_CONTENT, PRIVILEGED
 from tests.fakes.discord_server import FakeDiscord
@@ -180,6 +181,28 @@ async def test_a_store_that_fails_ends_the_run_and_the_message_comes_again(town:
         town.say(town.hall, town.lin, "third")
         await scene.sink.until(lambda: len(scene.sink.stored) == 3)
     assert scene.sink.texts == ["first", "second", "third"]
+
+
+class AwaySink(RecordingSink):
+    """A sink that cannot say which places it knows when it is asked for the n-th time."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self._left = number
+
+    async def places(self, platform: str) -> tuple[Place, ...]:
+        self._left -= 1
+        if not self._left:
+            raise StoreError("the server is away")
+        return await super().places(platform)
+
+
+@pytest.mark.parametrize("number", [1, 2])
+async def test_a_store_that_cannot_say_which_places_it_knows_ends_the_run(
+    town: Town, scene: Scene, number: int
+) -> None:
+    with pytest.raises(StoreError):
+        await asyncio.wait_for(scene.adapter.run(AwaySink(number)), 20)
 
 
 async def test_a_wrong_token_is_final_and_not_told() -> None:

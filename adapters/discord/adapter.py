@@ -17,7 +17,7 @@ from adapters.discord.events import PLATFORM, events_of, typing_of
 from adapters.discord.sending import FAILURES, SENDS, DiscordSender, error_text, fate_of
 from adapters.discord.slash import Interactions, interaction_event, sync
 from bot.core.errors import NuanError, PlatformError, SendError, StoreError
-from bot.core.events import Attachment, CommandSpec, Incoming, Outgoing
+from bot.core.events import Attachment, CommandSpec, Incoming, Outgoing, Place
 from bot.core.files import read_at_most
 from bot.core.inspection import CheckResult
 from bot.core.ports import Clock, EventSink, Log, TakeFor, pause
@@ -299,12 +299,20 @@ class DiscordAdapter:
         """See what a shard missed everywhere; Discord names no direct channels, so the sink is asked for those."""
         for there in (found for guild in client.guilds if guild.shard_id == shard for found in readable(guild)):
             queues.look(there)
-        for there in await queues.known(shard):
+        for there in await self._known(queues, shard):
             queues.look(there)
+
+    async def _known(self, queues: ChannelQueues, shard: int) -> tuple[Place, ...]:
+        """The stored places of a shard; none where the store refuses, which ends the connection."""
+        try:
+            return await queues.known(shard)
+        except StoreError as error:
+            queues.fail(error)
+            return ()
 
     async def _removed(self, queues: ChannelQueues, guild: discord.Guild) -> None:
         """nuan was put out of a guild: nothing more is sent to any place of it."""
-        for there in await queues.known(guild.shard_id):
+        for there in await self._known(queues, guild.shard_id):
             if there.parent == str(guild.id):
                 queues.put(Incoming(there, None, "event", label="gone"))
 

@@ -181,7 +181,7 @@ class ChannelQueues:
                 else:
                     return
         except Exception as error:  # noqa: BLE001 - it is raised where the adapter waits
-            self._fail(error)
+            self.fail(error)
         finally:
             queue.task = None
             if not queue.waiting and self._is_read(queue):
@@ -234,7 +234,7 @@ class ChannelQueues:
         try:
             await self._accept(incoming)
         except Exception as error:  # noqa: BLE001 - it is raised where the adapter waits
-            self._fail(error)
+            self.fail(error)
 
     async def _accept(self, incoming: Incoming) -> None:
         """A store that cannot be used stops everything; anything else is wrong with this one event."""
@@ -246,7 +246,8 @@ class ChannelQueues:
             # One event must not stop the others.
             self._log.error("discord_event_failed", delivery_key=incoming.delivery_key, exc_info=error)
 
-    def _fail(self, error: Exception) -> None:
+    def fail(self, error: Exception) -> None:
+        """End the connection, unless something has already: the next one sees what was missed."""
         if not self.failed.done():
             self.failed.set_exception(error)
 
