@@ -64,6 +64,23 @@ async def test_of_a_plan_for_a_month_the_month_is_kept(world: World, when: str) 
     assert told(world, "手术") == ["- #1 小王三月要做手术（2027年3月）"]
 
 
+async def test_a_plan_whose_words_name_no_day_has_its_new_one_and_is_told_once(world: World) -> None:
+    plan = {"text": "小王的妈妈要开膝盖的刀", "about": "妈妈", "when": "2026-06-17", "kind": "event", "from": [1]}
+    digests(
+        world,
+        {"statements": [plan]},
+        {"open": [{"id": "#1", "now": "changed", "title": "", "when": "2026-06-19", "from": [1]}]},
+        {"statements": [{**plan, "when": ""}]},
+    )
+    await talks(world, "我妈下周三要开膝盖的刀")
+    await talks(world, "医院打来，我妈那个改到下周五，十九号")
+    await world.say("我们聊聊别的吧，最近有什么安排吗")
+    assert told(world, "开膝盖") == ["- #2 小王的妈妈要开膝盖的刀（6月19日周五，7天后）"]
+    await talks(world, "我妈要开膝盖的刀，有点担心")
+    await world.say("我们聊聊别的吧，最近有什么安排吗")
+    assert told(world, "开膝盖") == ["- #2 小王的妈妈要开膝盖的刀（6月19日周五，7天后）"]
+
+
 async def test_of_a_task_for_a_month_the_month_is_kept_and_no_day_of_it_is_made_up(world: World) -> None:
     digests(world, {"tasks": [{"title": "做手术", "when": "2027-03", "from": [1]}]})
     await talks(world, "我三月要做手术，有点怕")

@@ -42,7 +42,7 @@ from bot.store.store import Store
 from bot.text.dates import local
 from bot.text.fold import fold, script_of
 
-LEFT: frozenset[UnclearTime] = frozenset(("several", "rule", "vague", "day", "before", "task"))
+LEFT: frozenset[UnclearTime] = frozenset(("several", "rule", "vague", "day", "half", "before", "task"))
 """What a model that judges is left to understand; everything else is asked at once."""
 
 NO_WISH = ReminderWish("cancel", "")

@@ -199,13 +199,13 @@ def _matters(facts: OpeningFacts, days: DayFormatter) -> list[tuple[OpeningSecti
             spoken = speaks_of_days(one.text, words) and days.day(one.said) != today
             told_before = days.said(one.said) if spoken else ""
             when = " · ".join(filter(None, (days.time(one.at) if one.dated == "time" else "", told_before)))
-            add("ahead", "light_today", teller.due(one, 0), when)
+            add("ahead", "light_today", teller.due(one), when)
     for memory in events:
         if memory.id not in busy and days.day(memory.observed_at) == today:
             add("ahead", "light_today", teller.event(memory), "")
     for one in coming:
         if one.day != today:
-            line = teller.due(one, 0)
+            line = teller.due(one)
             add("ahead", "light_over" if line.over else "light_soon", line, line.when)
     for memory in moods(facts, LIGHT_MOOD_DAYS)[:1]:
         line = teller.event(memory)

@@ -71,6 +71,9 @@ MOOD_DAYS, LIGHT_MOOD_DAYS = 14, 3
 AHEAD, UNDATED = 12, 6
 """Things with a day and tasks without one that are told at most: of more of them nobody keeps track."""
 
+SOON_DAYS = 7
+"""What comes in so many days gives no room to what is farther away."""
+
 LINE_TOKENS = 90
 """A longer memory is told in part; recall brings it whole."""
 
@@ -200,7 +203,7 @@ def warm_boot_sections(facts: OpeningFacts, days: DayFormatter) -> tuple[Opening
     found = (
         OpeningSection("who", SHARES["who"], (OpeningLine(excerpt(facts.who, LINE_TOKENS)),)),
         OpeningSection("about", SHARES["about"], tuple(teller.fact(memory) for memory in _about(facts, told))),
-        OpeningSection("ahead", SHARES["ahead"], tuple(teller.due(one, place) for place, one in enumerate(shown))),
+        OpeningSection("ahead", SHARES["ahead"], tuple(teller.due(one) for one in shown)),
         OpeningSection("moods", SHARES["moods"], tuple(teller.event(memory) for memory in moods(facts))),
         OpeningSection(
             "events", SHARES["events"], tuple(teller.event(memory) for memory in happened(told, days)[:EVENTS])
@@ -284,7 +287,7 @@ class LineBuilder:
             return ""
         return self.days.words("found_until", day=self.days.dated(after.observed_at))
 
-    def due(self, one: UpcomingThing, place: int) -> OpeningLine:
+    def due(self, one: UpcomingThing) -> OpeningLine:
         """What lies ahead, with its day; the number where its words were told to be kept."""
         days = self.days
         over = one.day is not None and one.day < days.today
@@ -317,7 +320,7 @@ class LineBuilder:
             due=due,
             over=over,
             at=one.at,
-            weight=0.0 if one.day is None else 1.0 / (place + 1),
+            weight=_nearness(one.day, days.today),
             memory=number,
             commitment=one.commitment,
             when=when,
@@ -373,6 +376,14 @@ class LineBuilder:
 
     def _name(self, person: int | None) -> str:
         return self.facts.names.get(person, "?") if person else ""
+
+
+def _nearness(day: date | None, today: date) -> float:
+    """What comes within a week weighs more than all that is farther away or over, the nearest most."""
+    if day is None:
+        return 0.0
+    away = (day - today).days
+    return (1 if 0 <= away <= SOON_DAYS else 0) + 0.99 / (abs(away) + 1)
 
 
 def durable(memory: Memory) -> bool:

@@ -175,10 +175,11 @@ def store_memory(tx: Tx, new: NewMemory, at: int, merging: MergeRule = no_merge)
     """Store a statement, or count it once more where the same owner already has it in the same place.
 
     `merging` decides what becomes of one that is only much like others of the same owner in the same place. The same
-    event tells nothing once more: a digest may find what its message already had kept.
+    event tells nothing once more: a digest may find what its message already had kept. What names the same statement as
+    replaced has another day for it.
     """
     number = known_memory(tx, new)
-    if number is not None:
+    if number is not None and number not in new.replaces:
         _count(tx, number, new, at)
         tx.link("memory", number, new.event_ids)
         make_current(tx, number, new, at)
@@ -232,9 +233,10 @@ def active_memory(tx: Tx, number: int) -> Memory | None:
 
 
 def known_memory(tx: Tx, said: NewMemory | Memory) -> int | None:
-    """The number of the same statement of the same owner in the same place, if it is there."""
+    """The number of the same statement of the same owner in the same place, if it is there, current before former."""
     number: int | None = tx.value(
-        f"SELECT id FROM memory WHERE {SAME_PLACE} AND folded = ? AND {NAME_SLOT} = ?",
+        f"SELECT id FROM memory WHERE {SAME_PLACE} AND folded = ? AND {NAME_SLOT} = ? "
+        "ORDER BY CASE WHEN former_at IS NULL THEN 0 ELSE 1 END, id DESC LIMIT 1",
         said.owner_id,
         said.visibility,
         said.chat_id,

@@ -190,7 +190,7 @@ def request_text(lines: tuple[DigestLine, ...], scope: TalkScope, known: KnownFa
         owners = [scope.names.get(_owner(one), names.get(_owner(one), "")) if several else "" for one in facts]
         rows += [
             "known:",
-            *(_known_row(one, who, scope.tz) for one, who in zip(facts, owners, strict=True)),
+            *(_known_row(one, who, scope.tz, now) for one, who in zip(facts, owners, strict=True)),
             *map(escaped, called),
         ]
     return "\n".join([*rows, "talk:", *_talk(shown, scope)])
@@ -200,7 +200,8 @@ def _owner(one: _Known) -> int:
     return one.person_id if isinstance(one, Reminder) else one.owner_id or 0
 
 
-def _known_row(one: _Known, owner: str, tz: tzinfo = UTC) -> str:
+def _known_row(one: _Known, owner: str, tz: tzinfo = UTC, now: int = 0) -> str:
+    """What is known as the model reads it; a plan, a task and a reminder with their days."""
     owner, text = named_once(owner, clip(one_row(one.text), KNOWN_CHARS))
     who = f"{owner}: " if owner else ""
     if isinstance(one, Commitment):
@@ -208,7 +209,8 @@ def _known_row(one: _Known, owner: str, tz: tzinfo = UTC) -> str:
         return escaped(f"T{one.id} {who}{text}{due}")
     if isinstance(one, Reminder):
         return escaped(f"R{one.id} {who}{text or 'reminder'} ({local(one.due_at, tz):%Y-%m-%d %H:%M})")
-    facets = ", ".join(filter(None, (one.slot, one.subject)))
+    day = f"{local(one.observed_at, tz):%Y-%m-%d}" if one.dated in ("day", "time") and is_plan(one, now) else ""
+    facets = ", ".join(filter(None, (one.slot, one.subject, day)))
     return escaped(f"#{one.id} {who}{text}" + (f" ({facets})" if facets else ""))
 
 
