@@ -310,6 +310,11 @@ WHOLE = (
     ("back tues from leeds", "小王 is back from Leeds on 2026-06-16."),
     ("might drive up at the wknd", "小王 might drive up at the weekend of 2026-06-13."),
     ("周末可能回老家", "小王6月13日的周末可能回老家"),
+    ("冠宇说这周末要上来找我", "冠宇说6月13日那个周末要上来找小王"),
+    (
+        "its a root canal. two more goes, the 17th and the 24th",
+        "小王 has two more root canal goes on 17 June 2026 and 24 June 2026",
+    ),
 )
 
 

@@ -193,6 +193,13 @@ async def test_other_names_of_a_slot_and_of_somebody_are_the_same(
     assert facts(world) == [(old, 0), (new, 1)]
 
 
+async def test_the_mother_of_somebody_else_is_not_ones_own(world: World) -> None:
+    mine, other = "我妈生日是三月八号", "阿凯的妈妈生日是十二月三号"
+    await after(world, mine, statements=[{"text": mine, "slot": "birthday", "about": "妈妈", "from": [1]}])
+    await after(world, other, statements=[{"text": other, "slot": "birthday", "about": "阿凯的妈妈", "from": [1]}])
+    assert current(world) == [mine, other]
+
+
 async def test_the_partner_of_a_sister_is_nobodys_own(world: World) -> None:
     await after(world, "我男朋友叫阿明", statements=[{"text": "我男朋友叫阿明", "slot": "partner", "from": [1]}])
     said = "我妹妹小雨交了男朋友叫阿强"
@@ -213,6 +220,12 @@ async def test_the_partner_of_a_sister_is_nobodys_own(world: World) -> None:
         ("", "妹妹", False),
         ("cat Mochi", "dog Mochi", False),
         ("小雨", "小雨点", False),
+        ("阿凯的妈妈", "妈妈", False),
+        ("阿凯的妈妈", "男友阿凯的母亲", True),
+        ("男友的妈妈", "我的妈妈", False),
+        ("我的妈妈", "妈妈", True),
+        ("Tom's mother", "mum", False),
+        ("boyfriend Tom's mum", "Tom's mother", True),
     ],
 )
 def test_whether_two_subjects_are_one(one: str, other: str, *, same: bool) -> None:

@@ -39,6 +39,9 @@ _OWN_THING = LazyPattern(_WORDS["own_thing"])
 
 _SUBJECT = LazyPattern(_WORDS["subject"])
 
+_WHOSE = LazyPattern(r"(?!我的|my |我们的|our )(?P<name>.+?)(?:的|['’]s? )\s*(?P<who>.+)$")
+"""Somebody by whose they are: 阿凯的妈妈, Tom's mother."""
+
 
 Conflict = Literal["", "value", "figure", "status"]
 
@@ -252,10 +255,15 @@ def told_slot(text: str) -> tuple[str, str]:
 
 
 def same_subject(one: str, other: str) -> bool:
-    """Whether two subjects are the same somebody: sister Ines is Ines and the sister, cat Mochi is no cat Momo."""
+    """Whether two subjects are the same somebody: sister Ines is Ines and the sister, cat Mochi is no cat Momo, and
+    Tom's mother is no mother of one's own."""
     mine, theirs = folded_plain(one).strip(), folded_plain(other).strip()
     if mine == theirs or not mine or not theirs:
         return mine == theirs
+    whose, others = _WHOSE.match(mine), _WHOSE.match(theirs)
+    if whose is not None or others is not None:
+        both = whose is not None and others is not None and same_subject(whose["name"], others["name"])
+        return both and whose is not None and others is not None and same_subject(whose["who"], others["who"])
     roles, name, called = kin(mine) & kin(theirs), without_kin(mine), without_kin(theirs)
     if not name or not called:
         return bool(roles)
@@ -275,9 +283,12 @@ def _subject(new: NewMemory, names: tuple[str, ...], shown: list[Memory]) -> str
         and kin(text) <= _PARTNERS
     ):
         return ""
+    whose = _WHOSE.match(folded_plain(new.subject))
+    own = whose is not None and whose["name"] in {folded_plain(name) for name in names}
+    subject = whose["who"] if own and whose is not None else new.subject
     known = {one.subject for one in shown if one.subject}
-    same = {one for one in known if same_subject(one, new.subject)}
-    return new.subject if new.subject in known or len(same) != 1 else same.pop()
+    same = {one for one in known if same_subject(one, subject)}
+    return subject if subject in known or len(same) != 1 else same.pop()
 
 
 def _may_go(old: Memory, new: NewMemory, said: str, names: tuple[str, ...]) -> bool:

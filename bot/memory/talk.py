@@ -57,6 +57,7 @@ _WEEKDAY = re.compile(
 )
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _FIGURES = re.compile(r"\d+")
+_WEEKEND = re.compile(r"周末|\bweekend")
 
 MissingPart = tuple[Literal["number", "day", "words", "owner", "about", "denial"], str]
 """A reason and the words that are meant."""
@@ -137,7 +138,7 @@ def first_missing(
     today = local_day(said_at, talk.tz)
     for one in days:
         told = _told(one, talk, said_at) or _spelt(one, text, spelt) or _is_now(one, text, today)
-        if not told and not _opens_weekend(one, days):
+        if not told and not _in_weekend(one, text, days, talk):
             return "day", text[one.start : one.end]
     if not _weekdays(_without(text, days)) <= _weekdays("\n".join(words for words, _ in talk.dated)):
         return "day", item.text[:20]
@@ -198,10 +199,14 @@ def _is_now(one: NamedTime, text: str, today: date) -> bool:
     return named and month.first <= today <= month.last
 
 
-def _opens_weekend(one: NamedTime, days: Iterable[NamedTime]) -> bool:
-    """Whether it is the first day of a weekend that is named beside it: at the weekend of 2027-01-30."""
-    weekends = {two.first for other in days for two in other.choices if two.last - two.first == timedelta(days=1)}
-    return any(day.first == day.last and day.first in weekends for day in one.choices)
+def _in_weekend(one: NamedTime, text: str, days: Iterable[NamedTime], talk: TalkText) -> bool:
+    """Whether it is the first day of a weekend that is named beside it (at the weekend of 2027-01-30), or a day of one
+    that the talk names, where the text calls it a weekend, too."""
+    named = [two for other in days for two in other.choices]
+    if _WEEKEND.search(text):
+        named += [two for words, at in talk.told for other in times(words, at, talk.tz) for two in other.choices]
+    firsts = {two.first for two in named if two.last - two.first == timedelta(days=1)}
+    return any(day.first == day.last and day.first in firsts for day in one.choices)
 
 
 def _spelt(one: NamedTime, text: str, spelt: set[str]) -> bool:
