@@ -260,16 +260,21 @@ def same_subject(one: str, other: str) -> bool:
     mine, theirs = folded_plain(one).strip(), folded_plain(other).strip()
     if mine == theirs or not mine or not theirs:
         return mine == theirs
-    whose, others = _WHOSE.match(mine), _WHOSE.match(theirs)
-    if whose is not None or others is not None:
-        both = whose is not None and others is not None and same_subject(whose["name"], others["name"])
-        return both and whose is not None and others is not None and same_subject(whose["who"], others["who"])
+    (owner, mine), (other_owner, theirs) = _whose(mine), _whose(theirs)
+    if (owner or other_owner) and not (owner and other_owner and same_subject(owner, other_owner)):
+        return False
     roles, name, called = kin(mine) & kin(theirs), without_kin(mine), without_kin(theirs)
     if not name or not called:
         return bool(roles)
     apart = bool(kin(mine)) and bool(kin(theirs)) and not roles
     words, others = set(name.split()), set(called.split())
     return not apart and (words <= others or others <= words)
+
+
+def _whose(subject: str) -> tuple[str, str]:
+    """By whom somebody is told of, "" for one's own, and who it is: Tom and the mother of Tom's mother."""
+    found = _WHOSE.match(subject)
+    return (found["name"] or "", found["who"] or "") if found is not None else ("", subject)
 
 
 def _subject(new: NewMemory, names: tuple[str, ...], shown: list[Memory]) -> str:
@@ -283,9 +288,8 @@ def _subject(new: NewMemory, names: tuple[str, ...], shown: list[Memory]) -> str
         and kin(text) <= _PARTNERS
     ):
         return ""
-    whose = _WHOSE.match(folded_plain(new.subject))
-    own = whose is not None and whose["name"] in {folded_plain(name) for name in names}
-    subject = whose["who"] if own and whose is not None else new.subject
+    owner, who = _whose(folded_plain(new.subject).strip())
+    subject = who if owner in {folded_plain(name) for name in names} else new.subject
     known = {one.subject for one in shown if one.subject}
     same = {one for one in known if same_subject(one, subject)}
     return subject if subject in known or len(same) != 1 else same.pop()
