@@ -67,6 +67,9 @@ BOTH_ENGINES = frozenset(
 )
 """The files whose Worlds run on PostgreSQL, too: what a store has to do with, each kind of it once."""
 
+BEHIND_POOLER = frozenset(("talk",))
+"""Those of them that run there behind a pooler as well."""
+
 ALWAYS_DEBUGGED = pytest.StashKey[bool]()
 
 # Speed is measured in tests/bench: on a shared machine a timed test would fail for no reason.
@@ -115,9 +118,12 @@ def pytest_sessionfinish() -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """What both engines must do alike is asked of Worlds on either."""
     asked = {"world", "new_world"}.intersection(metafunc.fixturenames)
-    if asked and metafunc.module.__name__.removeprefix("tests.test_") in BOTH_ENGINES:
-        second = pytest.param("postgres", marks=(pytest.mark.postgres, pytest.mark.second_engine))
-        metafunc.parametrize("engine", ("sqlite", second), indirect=True)
+    name = metafunc.module.__name__.removeprefix("tests.test_")
+    if asked and name in BOTH_ENGINES:
+        others = ("postgres", "pooled") if name in BEHIND_POOLER else ("postgres",)
+        marks = pytest.mark.postgres, pytest.mark.second_engine
+        params = ("sqlite", *(pytest.param(other, marks=marks) for other in others))
+        metafunc.parametrize("engine", params, indirect=True)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -128,7 +134,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     kept, left, seen = [], [], set()
     for item in items:
         second = item.get_closest_marker("second_engine")
-        name = item.nodeid.partition("[")[0]
+        name = item.nodeid.partition("[")[0], "pooled" in item.nodeid
         if second and name in seen and not item.get_closest_marker("every_row"):
             left.append(item)
             continue
@@ -150,6 +156,8 @@ def put(folder: Path, engine: str) -> None:
     """A new database for a World of that folder."""
     if engine == "postgres":
         servers.lend(folder)
+    elif engine == "pooled":
+        servers.lend_pooled(folder)
     else:
         lend(folder)
 

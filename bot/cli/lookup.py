@@ -7,12 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dotenv import dotenv_values
+from pydantic import TypeAdapter
 
 from bot.core.errors import NuanError, StoreError
 from bot.core.people import Chat, Person, Principal
+from bot.store.engine import PooledUrl
 from bot.store.store import Store, open_store
 
-STORE_URL = "NUAN_STORE__URL"
+STORE_URL, STORE_POOLER = "NUAN_STORE__URL", "NUAN_STORE__POOLER"
+
+_BOOLEAN = TypeAdapter(bool)
 
 
 def store_url(config: Path | None, env: Mapping[str, str]) -> str:
@@ -23,10 +27,15 @@ def store_url(config: Path | None, env: Mapping[str, str]) -> str:
     path, said = config or Path("nuan.toml"), dict[str, str | None]()
     with contextlib.suppress(OSError, ValueError):
         table = tomllib.loads(path.read_text("utf-8-sig")).get("store")
-        said[STORE_URL] = str(table.get("url", "")) if isinstance(table, dict) else ""
+        told = table if isinstance(table, dict) else {}
+        said = {STORE_URL: str(told.get("url", "")), STORE_POOLER: str(told.get("pooler", ""))}
     with contextlib.suppress(OSError, ValueError):
         said |= {name.upper(): value for name, value in dotenv_values(path.parent / ".env").items()}
-    return said.get(STORE_URL) or "" if STORE_URL not in env else env[STORE_URL]
+    said |= {name: env[name] for name in (STORE_URL, STORE_POOLER) if name in env}
+    url = said.get(STORE_URL) or ""
+    with contextlib.suppress(ValueError):
+        return PooledUrl(url) if url and _BOOLEAN.validate_python(said.get(STORE_POOLER) or False) else url
+    return url
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from bot.text.dates import local
 
 RESTART_LOG_KEYS = (
     "store.url",
+    "store.pooler",
     "store.copy_before_update",
     "log.text",
     "log.level",

@@ -96,6 +96,9 @@ class StoreRules(SettingsTable):
     """A database of a PostgreSQL server, like postgresql://user:password@host/name; without it the file nuan.db in the
     data folder. It needs the extra postgres, and a start anew when it changes; logs stay in the data folder,
     notes and what was forgotten lie in the schema nuan_kept, which no backup holds."""
+    pooler: bool = False
+    """Whether that address leads to a pooler in transaction mode, such as pgbouncer. Then statements are not prepared, other
+    processes are not woken but look each second, and `nuan backup`, `restore` and `move` need the server's own address."""
     writers: int = Field(default=4, ge=1, le=16)
     """Connections to that server that write at once, each for another chat, 1 to 16."""
     lease_seconds: float = Field(default=15.0, ge=3, le=300)

@@ -73,6 +73,13 @@ class Connection(Tx):
         raise NotImplementedError
 
 
+class PooledUrl(str):
+    """The address of a server that is reached through a pooler in transaction mode: nothing lasts there for longer than a
+    transaction, neither what is set or prepared nor a lock."""
+
+    __slots__ = ()
+
+
 WRITERS, LEASE_SECONDS = 4, 15.0
 """Connections to a server that write for one chat each at a time, and how long a nuan that died there is waited for."""
 

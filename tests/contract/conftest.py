@@ -6,16 +6,27 @@ from pathlib import Path
 import pytest
 
 from bot.store.store import Store
-from tests.contract.engines import Engine, Postgres, Sqlite
+from tests.contract.engines import Engine, Pooled, Postgres, Sqlite
 from tests.servers import take_back
 
 ENGINES: dict[str, type[Engine]] = {
     "sqlite": Sqlite,
     "postgres": Postgres,
+    "pooled": Pooled,
 }
 
+BEHIND_POOLER = frozenset(("kept_beside", "transactions"))
+"""The files that are asked of a server behind a pooler, too: each way in which a store talks to it."""
 
-@pytest.fixture(params=ENGINES)
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Which engines a file is asked of."""
+    if "engine" in metafunc.fixturenames:
+        pooled = metafunc.module.__name__.rpartition("test_")[2] in BEHIND_POOLER
+        metafunc.parametrize("engine", [name for name in ENGINES if name != "pooled" or pooled], indirect=True)
+
+
+@pytest.fixture
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
     """An engine with an empty folder."""
     yield ENGINES[request.param](tmp_path)

@@ -13,7 +13,7 @@ from bot.store.store import DATABASE, Store, open_store
 from tests import storing
 from tests.blank import lay, open_laid
 from tests.peek import Peek
-from tests.servers import lend
+from tests.servers import lend, lend_pooled
 
 
 class Engine(Protocol):
@@ -65,6 +65,15 @@ class Postgres:
     def faults(self) -> list[object]:
         with closing(PostgresTx(self.url)) as tx:
             return [fault for fault in (index_faults(tx),) if fault]
+
+
+class Pooled(Postgres):
+    """The same, reached through a pooler that gives each transaction another connection."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.url = lend_pooled(folder)
+        self.peek = Peek(folder / DATABASE)
 
 
 class Sqlite:

@@ -14,11 +14,13 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from bot.core.errors import FolderLockedError, StoreError
 from bot.core.files import create_file, give_name, sync_to_disk
 from bot.store.backups import DUMP, PresentState, cleanse
+from bot.store.engine import PooledUrl
 from bot.store.files import DataFiles, carry_kept
 from bot.store.postgres.connection import PostgresTx, first_line
 from bot.store.postgres.kept import KeptOnServer, carry_rows
 from bot.store.postgres.opening import (
     KEPT,
+    THROUGH_POOLER,
     PostgresDatabase,
     WritingTx,
     explained,
@@ -56,6 +58,8 @@ class Restored:
 
 def dump(url: str, path: Path) -> None:
     """Write the database into a file (0600) in pg_dump's own format; StoreError when it cannot, or the file is there."""
+    if isinstance(url, PooledUrl):  # what pg_dump sets would be left to whoever has its connection next
+        raise StoreError(THROUGH_POOLER)
     new = path.with_name(f".{path.name}.new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -11,7 +11,7 @@ from psycopg.types.numeric import FloatDumper, Int8Dumper
 from psycopg.types.string import StrDumper, TextLoader
 
 from bot.core.errors import LeaseLostError, StatementError, StoreError
-from bot.store.engine import ChatLease, Connection, Transaction
+from bot.store.engine import ChatLease, Connection, PooledUrl, Transaction
 from bot.store.postgres.dialect import translated
 from bot.store.transactions import OtherChatError, Row
 
@@ -116,16 +116,18 @@ class PostgresTx(Connection):
         self._connect()
 
     def _connect(self) -> None:
+        pooled = isinstance(self.url, PooledUrl)
         self._server = psycopg.connect(
             self.url,
             autocommit=True,
-            prepare_threshold=PREPARE_AFTER,
+            prepare_threshold=None if pooled else PREPARE_AFTER,
             cursor_factory=psycopg.RawCursor,
             connect_timeout=CONNECT_SECONDS,
             application_name=self.name,
         )
         self._server.prepared_max = PREPARED
-        self._server.execute(KEEPALIVE)
+        if not pooled:  # what is set there, the next one would have
+            self._server.execute(KEEPALIVE)
         _teach(self._server)
 
     @property
@@ -271,6 +273,7 @@ class PostgresTx(Connection):
     def copied(self) -> "PostgresTx":
         """As `Tx.copied`, for the index alone: its tables are empty ones that only this connection sees."""
         other = PostgresTx(self.url)
+        other.execute("BEGIN")  # they go with it, behind a pooler, too
         for table in ("doc", "doc_text", "posting", "vector"):
             other.execute(f"CREATE TEMP TABLE {table} (LIKE public.{table} INCLUDING ALL)")
         return other

@@ -12,7 +12,7 @@ import psycopg
 
 from bot.core.errors import ChatLeaseLostError, DatabaseHeldError, LeaseLostError, StoreError
 from bot.core.ports import Role
-from bot.store.engine import CHAT_LEASE, LEASE_SECONDS, WIPE_KEY, WRITERS, Database, LastWrite, Writer
+from bot.store.engine import CHAT_LEASE, LEASE_SECONDS, WIPE_KEY, WRITERS, Database, LastWrite, PooledUrl, Writer
 from bot.store.files import DataFiles
 from bot.store.index import is_index_stale, refresh_index
 from bot.store.postgres.connection import PostgresTx, first_line, store_error
@@ -40,6 +40,11 @@ and what waits to be sent or fetched."""
 
 LAST_LINE = f"SELECT max(id) FROM {KEPT}.line"
 """A number that rises with each tombstone and each erasure that any process writes down."""
+
+THROUGH_POOLER = (
+    "this needs the server itself, and store.pooler says that store.url leads to a pooler: give this one command "
+    "NUAN_STORE__URL with the server's own address and NUAN_STORE__POOLER=false"
+)
 
 MAKE_KEPT = (
     f"CREATE SCHEMA IF NOT EXISTS {KEPT}",
@@ -214,6 +219,8 @@ class WritingTx(PostgresTx):
     """A connection for what is done to a whole database; no nuan answers from it, or begins to, before it is closed."""
 
     def _connect(self) -> None:
+        if isinstance(self.url, PooledUrl):
+            raise StoreError(THROUGH_POOLER)
         super()._connect()
         free = self.value("SELECT pg_try_advisory_lock(?)", LOCK)
         tables = tables_in(self) if free else frozenset()
