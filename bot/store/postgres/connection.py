@@ -135,6 +135,12 @@ class PostgresTx(Connection):
         """Whether the server has gone away; the next statement would fail."""
         return self._server.closed or self._server.broken
 
+    def cut_off(self, error: Exception) -> bool:
+        """Whether the server ended the connection with this error, or has gone away: `ready` makes it anew."""
+        if isinstance(error, psycopg.errors.AdminShutdown):
+            self._server.close()  # that its line is closed may not have been heard yet
+        return self.lost
+
     @property
     def idle(self) -> bool:
         """Whether no transaction is open."""
@@ -221,8 +227,8 @@ class PostgresTx(Connection):
         number = self.value("SELECT pg_current_xact_id_if_assigned()::text")
         try:
             self.execute("COMMIT")
-        except psycopg.OperationalError:
-            if number is None or not self.lost:
+        except psycopg.OperationalError as error:
+            if number is None or not self.cut_off(error):
                 raise
             self.doubtful = True
             self._server.close()
@@ -241,7 +247,7 @@ class PostgresTx(Connection):
 
     def may_succeed(self, error: Exception) -> bool:
         """As `Connection.may_succeed`."""
-        return isinstance(error, RETRIED) or self.lost
+        return self.cut_off(error) or isinstance(error, RETRIED)
 
     def refusal(self, error: Exception) -> StoreError:
         """As `store_error`."""

@@ -128,8 +128,8 @@ class PostgresDatabase(Database):
             reader.ready()
             try:
                 return _read(reader, work)
-            except psycopg.OperationalError:
-                if not reader.lost:
+            except psycopg.OperationalError as error:
+                if not reader.cut_off(error):
                     raise
                 reader.ready()  # the server was started anew since this connection read last
                 return _read(reader, work)

@@ -326,8 +326,8 @@ class SharedLeases:
         self._tx.ready()
         try:
             return work(self._tx)
-        except psycopg.OperationalError:
-            if not self._tx.lost:
+        except psycopg.OperationalError as error:
+            if not self._tx.cut_off(error):
                 raise
             self._tx.ready()  # the server was started anew since; each of these statements may be repeated
             return work(self._tx)
