@@ -7,7 +7,8 @@ from bot.commands.registry import is_command
 from bot.config.memory import SectionRules
 from bot.container import Dependencies, make_services
 from bot.core.errors import StoreError
-from bot.core.ports import Adapter, SceneSource
+from bot.core.ports import ROLES, Adapter, Role, SceneSource, WakeKind
+from bot.core.speaking import UNASKED
 from bot.language.sections import section_registry
 from bot.pipeline.concurrency import Activity, TurnStopper, WorkQueue
 from bot.pipeline.configuration import Configuration
@@ -27,27 +28,31 @@ SEND_GRACE_S = 2.0
 
 
 class App:
-    """The running bot: ingest for adapters, work queues for chats, sending, digests and alarms."""
+    """The running bot: ingest for adapters, work queues for chats, sending, digests and alarms.
+
+    It has all roles; `bot/peer.py` is one of several that share them.
+    """
 
     def __init__(self, parts: Dependencies, scenes: Sequence[SceneSource] = ()) -> None:
         store, clock, current, log = parts.store, parts.clock, parts.current, parts.log
         self.parts = parts
         self._store, self._clock, self._thread, self._log = store, clock, parts.thread, log
+        self._roles: set[Role] = set(ROLES)
         self._activity = Activity()
         self._sends = WorkQueue("send", self._send, self._activity, log)
-        self._sender = OutboxSender(store, clock, current, self._sends.wake, self.look, log)
-        self._stopper = TurnStopper(self._sends.wake, log)
+        self._sender = OutboxSender(store, clock, current, self._wake_send, self.look, log)
+        self._stopper = TurnStopper(store.turns, self._wake_send, log)
         self._services = services = make_services(parts, self._sender, self._stopper, self.look_at_notes)
         self._sections: SectionRules | None = None
         self._working: list[WorkQueue] = []
-        self._chats = self._queue("chat", self._turns)
-        self._digests = self._queue("digest", self._digest)
-        self._lives = self._queue("life", lambda _: services.memory_aging.work())
-        self._rewrites = self._queue("rewrite", services.statement_rewriter.work)
-        self._backups = self._queue("backup", lambda _: services.daily_backup.work())
-        self._rolls = self._queue("roll", services.dialogue_rollup.work)
-        self._vectors = self._queue("vectors", lambda _: services.vector_maker.work(self._wake_vectors), looks=False)
-        self._notes = self._queue("notes", self._read_notes, looks=False)
+        self._chats = self._queue("chat", "worker", self._turns)
+        self._digests = self._queue("digest", "worker", self._digest)
+        self._lives = self._queue("life", "janitor", lambda _: services.memory_aging.work())
+        self._rewrites = self._queue("rewrite", "janitor", services.statement_rewriter.work)
+        self._backups = self._queue("backup", "janitor", lambda _: services.daily_backup.work())
+        self._rolls = self._queue("roll", "janitor", services.dialogue_rollup.work)
+        self._vectors = self._queue("vectors", "janitor", self._make_vectors, looks=False)
+        self._notes = self._queue("notes", "janitor", self._read_notes, looks=False)
         wakes: dict[str, Callable[[int], None]] = {
             "event": self._chats.wake,
             "outbox": self._sends.wake,
@@ -59,7 +64,7 @@ class App:
             "backup": self._backups.wake,
         }
         self._alarms = Scheduler(
-            store, clock, current, wakes, self._write_first, services.reminders.fire, self.look, log
+            store, clock, current, wakes, self._write_first, self._remind, self.look, self._roles, log
         )
         self._alarm_queue = WorkQueue("alarm", self._hand_out, self._activity, log)
         self.ingest = Ingest(
@@ -92,11 +97,12 @@ class App:
         if new.mcp != old.mcp:
             await services.servers.follow(after)
         try:
-            await self._register_sections()
-            if (new.heartbeat, new.bot) != (old.heartbeat, old.bot):
-                await services.heartbeat.rearm()
-            if (new.backup, new.bot) != (old.backup, old.bot):
-                await services.daily_backup.arm()
+            if "janitor" in self._roles:
+                await self._register_sections()
+                if (new.heartbeat, new.bot) != (old.heartbeat, old.bot):
+                    await services.heartbeat.rearm()
+                if (new.backup, new.bot) != (old.backup, old.bot):
+                    await services.daily_backup.arm()
         except StoreError as error:
             # Sections are registered at the next look, deadlines worked out anew when they come.
             self._log.error("store_failed", error=str(error))
@@ -109,24 +115,38 @@ class App:
         """Take up what an earlier process left, then begin."""
         for adapter in adapters:
             self._sender.connect(adapter)
-        await self._register_sections()
-        await PersonData(self._store, self._clock, self._log, self.parts.scrub).finish()
-        resent, unknown = await self._store.outbox.recover(self._sender.resending, self._sender.placing)
-        lost = await self._store.turns.lost_calls(self._clock.now())
-        await self._alarms.take_up()
-        await rearm_recurring(self._store.reminders, self._clock, self.parts.current.words, self._log)
-        await self._services.heartbeat.start()
-        await self._services.join.start()
-        await self._services.daily_backup.arm()
+        left = await self._recover()
+        for why in UNASKED:
+            await self._store.turns.drop_unasked(why, self._clock.now())
+        await self._begin_upkeep()
         running = await self._store.turns.running()
+        self._log_recovered(turns=len(running), **left)
         for turn in running:
             self._services.dispatcher.take_up(turn.chat_id)
             self._chats.wake(turn.chat_id)
-        if resent or unknown or lost or running:
-            self._log.info("recovered", turns=len(running), calls_lost=lost, messages=resent, unknown=unknown)
+        self.look()
+
+    async def _recover(self) -> dict[str, int]:
+        """See to what processes that are no more were sending and had reserved; how much that was."""
+        resent, unknown = await self._store.outbox.recover(self._sender.resending, self._sender.placing)
+        lost = await self._store.turns.lost_calls(self._clock.now())
+        return {"calls_lost": lost, "messages": resent, "unknown": unknown}
+
+    def _log_recovered(self, **counts: int) -> None:
+        if any(counts.values()):
+            self._log.info("recovered", **counts)
+
+    async def _begin_upkeep(self) -> None:
+        """Be the one who looks after what is there."""
+        self._roles.add("janitor")
+        await self._register_sections()
+        await PersonData(self._store, self._clock, self._log, self.parts.scrub).finish()
+        await self._alarms.take_up()
+        await rearm_recurring(self._store.reminders, self._clock, self.parts.current.words, self._log)
+        await self._services.heartbeat.rearm()
+        await self._services.daily_backup.arm()
         self._wake_vectors()
         self.look_at_notes()
-        self.look()
 
     def look(self) -> None:
         """See what is due now."""
@@ -175,17 +195,20 @@ class App:
         self._sender.stop()
         await asyncio.to_thread(self._thread.close)
 
-    def _queue(self, name: str, work: Callable[[int], Awaitable[object]], *, looks: bool = True) -> WorkQueue:
-        """A work queue; with `looks` the scheduler is woken after each piece of work."""
+    def _queue(
+        self, name: str, role: Role, work: Callable[[int], Awaitable[object]], *, looks: bool = True
+    ) -> WorkQueue:
+        """A work queue of that role; with `looks` the scheduler is woken after each piece of work. What gives False was
+        not this process's to do."""
 
         async def guarded(key: int) -> None:
-            if await self._guard(work, key) and looks:
+            if role in self._roles and await self._guard(work, key) and looks:
                 self.look()
 
         self._working.append(WorkQueue(name, guarded, self._activity, self._log))
         return self._working[-1]
 
-    async def _turns(self, chat_id: int) -> None:
+    async def _turns(self, chat_id: int) -> bool:
         services = self._services
         await services.heartbeat.work(chat_id)
         await services.join.work(chat_id)
@@ -194,8 +217,9 @@ class App:
         if await services.log_flusher.due(chat_id) is not None:
             self._digests.wake(chat_id)
         self._hint_vectors()
+        return True
 
-    async def _digest(self, chat_id: int) -> None:
+    async def _digest(self, chat_id: int) -> bool:
         services = self._services
         flushed = [
             await services.log_flusher.work(session_id) for session_id in await services.session_closer.ended(chat_id)
@@ -207,6 +231,10 @@ class App:
         await services.session_closer.work(chat_id)
         await services.heartbeat.arm(chat_id, anew=True)
         self._hint_vectors()
+        return True
+
+    async def _make_vectors(self, _: int) -> None:
+        await self._services.vector_maker.work(self._wake_vectors)
 
     async def _read_notes(self, _: int) -> None:
         if await self._services.notes.look():
@@ -216,6 +244,10 @@ class App:
         if (chat_id := await self._services.heartbeat.fire()) is not None:
             self._chats.wake(chat_id)
 
+    async def _remind(self) -> None:
+        for chat_id in await self._services.reminders.fire():
+            self._wake_send(chat_id)
+
     def _join(self, chat_id: int) -> None:
         self._services.join.fire(chat_id)
         self._chats.wake(chat_id)
@@ -223,10 +255,19 @@ class App:
     async def _send(self, chat_id: int) -> None:
         await self._guard(self._sender.work, chat_id)
 
+    def _wake_send(self, chat_id: int) -> None:
+        """Something waits to be sent in that chat."""
+        self._sends.wake(chat_id)
+        self._tell("outbox", chat_id)
+
+    def _tell(self, kind: WakeKind, key: int) -> None:
+        """Have other processes look at it: there are none."""
+
     async def _hand_out(self, _: int) -> None:
         async with self.parts.current.held():
             await self._alarms.work()
-        await self._guard(self._register_sections, 0)
+        if "janitor" in self._roles:
+            await self._guard(self._register_sections, 0)
 
     async def _register_sections(self, _: int = 0) -> None:
         """Have the store sort memories into the configured sections, unless it does so already."""
@@ -239,18 +280,19 @@ class App:
         self._vectors.wake(0)
 
     def _hint_vectors(self) -> None:
-        self._services.vector_maker.hint(self._wake_vectors)
+        if "janitor" in self._roles:
+            self._services.vector_maker.hint(self._wake_vectors)
 
     async def _guard(self, work: Callable[[int], Awaitable[object]], key: int) -> bool:
-        """One operation; when the disk refuses, nothing was stored and nothing is lost: look again a little later."""
+        """One operation, and whether it was done; when the disk refuses, nothing was stored and nothing is lost: look again
+        a little later."""
         try:
             async with self.parts.current.held():
-                await work(key)
+                return await work(key) is not False
         except (StoreError, OSError) as error:
             self._log.error("store_failed", key=key, error=str(error))
             self._clock.at(self._clock.now() + RETRY_MS, self.look)
             return False
-        return True
 
     def _arrived(self, accepted: Accepted) -> None:
         """An event is stored: answer it, or see when it will be due."""
@@ -262,6 +304,8 @@ class App:
         if event.kind == "message":
             self._services.join.interrupt(chat_id)
         self._stopper.halt(accepted)
+        if accepted.halted is not None:
+            self._tell("halt", chat_id)
         if accepted.halted is not None or accepted.superseded:
             self._sender.stop_typing(chat_id)
         if decision.action == "listen":
@@ -269,6 +313,7 @@ class App:
                 self.look()
             return
         self._services.heartbeat.interrupt(chat_id)
+        self._tell("chat", chat_id)
         if decision.action == "now":
             self._chats.wake(chat_id)
         if decision.action == "follow" or event.kind == "event":

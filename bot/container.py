@@ -130,11 +130,11 @@ def make_services(
         return (*outside.tools(specs), *plugins.tools())
 
     tools = ToolRegistry(store, current, recall, notes.read, reminders, media, pictures, thread, added)
-    runner = TurnRunner(store, planner, caller, tools.tools, clock, current, log, sender, timings)
+    runner = TurnRunner(store, planner, caller, tools.tools, clock, current, log, sender, timings, stopper.asked)
 
     async def begin(occasion: Occasion, stop: asyncio.Event) -> None:
         behind = caller.behind(stop)
-        unasked = TurnRunner(store, planner, behind, tools.tools, clock, current, log, sender, timings)
+        unasked = TurnRunner(store, planner, behind, tools.tools, clock, current, log, sender, timings, stopper.asked)
         await unasked.begin(occasion)
 
     def writer(folder: str) -> BackgroundWriter:
@@ -183,7 +183,7 @@ def make_services(
     digest_maker = DigestMaker(store, writer("digest"), planner, clock, current, thread, log)
     return Services(
         dispatcher=dispatcher,
-        heartbeat=HeartbeatService(store, clock, current, begin, lambda: sender.platforms, log),
+        heartbeat=HeartbeatService(store, clock, current, begin, lambda: sender.known, log),
         join=JoinService(store, clock, current, recall, planner, limiter, begin, log),
         session_closer=SessionCloser(store, digest_maker, clock, current, log),
         debounce=debounce,

@@ -84,7 +84,7 @@ async def test_what_cannot_even_be_composed_stops_nothing(new_world: NewWorld) -
     settings = Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, "heartbeat": ON})
     current, platforms = configured(settings), frozenset(("console",))
     beats = HeartbeatService(world.store, world.clock, current, broken, lambda: platforms, world.log)
-    await beats.start()
+    await beats.rearm()
     world.away(DAY_S)
     beats = HeartbeatService(world.store, world.clock, current, broken, lambda: platforms, world.log)
     chat_id = await beats.fire()

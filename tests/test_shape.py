@@ -22,6 +22,7 @@ LAYERS = (
     ("ops", "web", "mcp", "plugins"),
     ("container",),
     ("app",),
+    ("peer",),
     ("cli",),
     ("__main__",),
 )

@@ -14,9 +14,10 @@ from bot.core.files import PromptFiles
 from bot.core.models import Capabilities, Message
 from bot.core.parts import PartKind
 from bot.core.people import ErasedPerson
-from bot.core.ports import SettingChanges
+from bot.core.ports import ReloadResult, Role, SettingChanges
 from bot.model.pool import DrawingEndpoint, Endpoint, ModelPool, SpeechEndpoint
 from bot.money import rate_of
+from bot.peer import Peer
 from bot.pipeline.concurrency import WorkQueue
 from bot.pipeline.endpoints import make_embedding
 from bot.pipeline.texts import Texts
@@ -189,6 +190,8 @@ class World(Seen):
         self.said: dict[str, str | None] = {}
         self.plugins = Plugins()
         self.personas: dict[str, Path] | None = None
+        self.roles: tuple[Role, ...] = ()
+        self.wakes = False
         self.app: App
         self.store: Store
 
@@ -206,7 +209,8 @@ class World(Seen):
         allow = self.settings.allow_list
         url = URLS.get(self.folder, "")
         new = not url and lay(self.folder)
-        self.store = await open_store(self.folder, frozenset(self.settings.bot.owners), allow, url=url)
+        owners = frozenset(self.settings.bot.owners)
+        self.store = await open_store(self.folder, owners, allow, url=url, roles=self.roles, wakes=self.wakes)
         unsynced(self.store)
         self.said = {} if new else {one.key: one.value for one in settings_in(self.folder / DATABASE, url)}
         current = configured(
@@ -218,9 +222,16 @@ class World(Seen):
             plugins=self.plugins,
         )
         self.parts = Dependencies(
-            self.store, self.clock, self.log, current, apply=self._apply, scrub=self.scrub, plugins=self.plugins
+            self.store,
+            self.clock,
+            self.log,
+            current,
+            reload=self._reload if self.roles else None,
+            apply=self._apply,
+            scrub=self.scrub,
+            plugins=self.plugins,
         )
-        self.app = App(self.parts)
+        self.app = Peer(self.parts, roles=self.roles) if self.roles else App(self.parts)
         # What is said anywhere is said to one list, in order.
         await self.app.start([self.talk, *(Talk(platform, said=self.talk.said) for platform in self.platforms)])
         if settle:
@@ -230,10 +241,20 @@ class World(Seen):
     async def _apply(self, wish: SettingChanges, person_id: int) -> tuple[str, ...]:
         """Something is set in a chat; where it contradicts itself is looked for with files (`tests/reloading.py`)."""
         await self.store.settings.put(wish, person_id, self.clock.now())
-        self.said |= wish
+        await self._take({**self.said, **wish})
+        if self.store.wakeups is not None:
+            self.store.wakeups.tell("settings", 0)
+        return ()
+
+    async def _reload(self) -> ReloadResult:
+        """Another process set something in a chat."""
+        await self._take({one.key: one.value for one in await self.store.settings.all()})
+        return ReloadResult()
+
+    async def _take(self, said: SettingChanges) -> None:
+        self.said = dict(said)
         current, settings = self.parts.current, with_said(self.settings, self.said)
         await current.replace(replace(current.newest, settings=settings, written=settings))
-        return ()
 
     def _make_pool(self) -> ModelPool:
         """The models; alone the first one is asked once, unless the settings say more: trying again takes time."""

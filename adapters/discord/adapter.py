@@ -106,6 +106,7 @@ class DiscordAdapter:
         self._address = Address(settings.api_url, settings.gateway_url, settings.proxy)
         self._sharded, self._shards = bool(settings.shards), shards_of(settings.shards)
         self._take_for: TakeFor = alone
+        self.lease = f"{PLATFORM} {settings.shards}".rstrip()
         self._identified: dict[int, int] = {}
         self._ready: set[int] = set()
         self._commands = commands

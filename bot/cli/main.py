@@ -37,6 +37,7 @@ from bot.cli.terminal import (
     system_language,
 )
 from bot.core.errors import NuanError
+from bot.core.ports import ROLES, Role
 
 app = typer.Typer(
     name="nuan",
@@ -243,9 +244,27 @@ def owner_code(data: DataOption = DATA_FOLDER) -> None:
     print_result(guard(lambda: made(data, os.environ)))
 
 
-@app.command(rich_help_panel=TALK, epilog=examples("nuan run", "nuan run --data /srv/nuan --config /etc/nuan.toml"))
-def run(config: ConfigOption = None, data: DataOption = DATA_FOLDER) -> None:
-    """Talk on every platform that has a token."""
+@app.command(
+    rich_help_panel=TALK,
+    epilog=examples("nuan run", "nuan run --data /srv/nuan --config /etc/nuan.toml", "nuan run --role gateway,janitor"),
+)
+def run(
+    role: Annotated[
+        str,
+        typer.Option(
+            "--role",
+            help="Of several on one PostgreSQL database, what this one does: gateway (platforms), worker (answers), "
+            "janitor (upkeep), with commas between them.",
+        ),
+    ] = "",
+    config: ConfigOption = None,
+    data: DataOption = DATA_FOLDER,
+) -> None:
+    """Talk on every platform that has a token.
+
+    Alone, or with --role as one of several processes that share a database (store.url), each with a data folder of its
+    own. All roles together must be there.
+    """
     # Loading takes a second or more in which a stop must end well, too; `serve` then listens to it itself.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     if hasattr(signal, "SIGHUP"):
@@ -253,8 +272,16 @@ def run(config: ConfigOption = None, data: DataOption = DATA_FOLDER) -> None:
     from bot.cli.installation import ConfigSource
     from bot.cli.run import run as serve  # the platforms' libraries load only for this
 
-    source = ConfigSource(config, data, os.environ)
-    run_guarded(serve(source, guard(source.read)), loads=True)
+    source, roles = ConfigSource(config, data, os.environ), guard(lambda: _roles(role))
+    run_guarded(serve(source, guard(source.read), roles=roles), loads=True)
+
+
+def _roles(text: str) -> tuple[Role, ...]:
+    """The roles that are named with commas between them; none for ""."""
+    named = [name.strip() for name in text.split(",")] if text else []
+    if wrong := [name for name in named if name not in ROLES]:
+        raise NuanError(f"--role {wrong[0]!r} is none: {', '.join(ROLES)}, or several with commas between them")
+    return tuple(role for role in ROLES if role in named)
 
 
 @app.command(rich_help_panel=TALK, epilog=examples("nuan web", "nuan web --port 8400"))

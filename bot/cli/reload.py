@@ -120,7 +120,10 @@ class Reloader:
         With problems nothing has changed; nuan.toml is read anew besides.
         """
         async with self._lock:
-            return (await self._reload("chat", wish, person_id)).problems
+            problems = (await self._reload("chat", wish, person_id)).problems
+            if self._app is not None and self._app.parts.store.wakeups is not None and not problems:
+                self._app.parts.store.wakeups.tell("settings", 0)
+            return problems
 
     async def look(self) -> None:
         """Take what has changed once it is quiet: while a file is still being written, the next look sees more."""

@@ -6,7 +6,7 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -37,12 +37,13 @@ from bot.container import Dependencies
 from bot.core.clock import SystemClock
 from bot.core.errors import ConfigError, DatabaseHeldError, FolderLockedError, LeaseLostError, NuanError, StoreError
 from bot.core.files import install_command
-from bot.core.ports import Adapter, Clock, Liveness
+from bot.core.ports import Adapter, Clock, Liveness, Role
 from bot.ops.control import control_socket
 from bot.ops.health import HealthCheck, Supervisor
 from bot.ops.log_files import NullLog
 from bot.ops.logs import Logs
 from bot.ops.metrics import MetricsPages, make_metrics, serve_pages, show_standby
+from bot.peer import Peer
 from bot.pipeline.configuration import Configuration
 from bot.pipeline.endpoints import make_pool
 from bot.plugins import load_plugins
@@ -148,8 +149,16 @@ def open_web_frontend(
         yield WebFrontend(page, source, None if reads else WebAdapter(owner_name(place.settings), clock))
 
 
-async def run(source: ConfigSource, place: Installation, *, alone: bool = False, new_token: bool = False) -> None:
-    """Talk on all configured platforms, or `alone` on the web page; ends well on a signal.
+async def run(
+    source: ConfigSource,
+    place: Installation,
+    *,
+    alone: bool = False,
+    new_token: bool = False,
+    roles: Collection[Role] = (),
+) -> None:
+    """Talk on all configured platforms, or `alone` on the web page; ends well on a signal. With `roles` it is one of
+    several on a database.
 
     NuanError when no platform is left.
     """
@@ -157,17 +166,20 @@ async def run(source: ConfigSource, place: Installation, *, alone: bool = False,
     settings = place.settings
     platforms = settings.platforms
     configured = any(platform.configured for platform in platforms.values()) or load_plugins(place.data).platforms
+    if roles and not place.url:
+        raise ConfigError(("--role: several processes share a PostgreSQL database: set store.url",))
     if not (alone or settings.web.on or configured):
         wanted = ", ".join(f"{name}.{platform.starts_with}" for name, platform in platforms.items())
         raise ConfigError((f"{wanted}: none is set; `nuan init` asks for them, `nuan chat` talks without",))
     clock, stopped = SystemClock(), asyncio.Event()
     reloader = Reloader(source, place, (*RESTART_LOG_KEYS, *RESTART_PLATFORM_KEYS, *RESTART_WEB_KEYS))
     # A signal that comes while the store is opened or closed must not cut that off.
-    tokens = contextlib.nullcontext() if alone else lock_tokens(settings)
+    # Beside other processes leases say who talks to which platform.
+    tokens = contextlib.nullcontext() if alone or roles else lock_tokens(settings)
     # Beside one database the tokens are free before it is: whoever takes over needs both.
     first, then = (contextlib.nullcontext(), tokens) if place.url else (tokens, contextlib.nullcontext())
     with handle_signals(stopped.set, reloader.on_hangup), first:
-        opened_store = await _open_when_free(place, stopped, stands_by=not alone)
+        opened_store = await _open_when_free(place, stopped, roles, stands_by=not alone)
         if opened_store is None:
             return
         async with opened_store as store:
@@ -176,15 +188,18 @@ async def run(source: ConfigSource, place: Installation, *, alone: bool = False,
             logs = Logs(place.data / "logs", settings.log, clock.now, configured_secrets(settings), sys.stderr, watch)
             with then, contextlib.closing(logs), contextlib.ExitStack() as opened:
                 adapters = () if alone else make_adapters(place, clock, logs.log)
+                reads = bool(roles) and "gateway" not in roles
                 front = (
-                    opened.enter_context(open_web_frontend(source, place, clock, new_token=new_token))
+                    opened.enter_context(open_web_frontend(source, place, clock, reads=reads, new_token=new_token))
                     if alone or settings.web.on
                     else None
                 )
-                if front is not None and front.adapter is not None:
+                if front is not None:
                     logs.hide([front.token])
+                if front is not None and front.adapter is not None:
                     adapters = (*adapters, front.adapter)
-                app = _make_app(place, store, logs, reloader, clock, front.take if front is not None else None)
+                taken = front.take if front is not None else None
+                app = _make_app(place, store, logs, reloader, clock, taken, roles)
                 try:
                     # Before the first call is reserved: one that a crash cuts off while the library loads is charged.
                     await preload(app.parts.current.newest, clock.now())
@@ -194,12 +209,15 @@ async def run(source: ConfigSource, place: Installation, *, alone: bool = False,
                     page = metrics_page(settings.metrics, app, adapters, supervisor, meters)
                     control = control_socket(place.data, change_handler(app), logs.log, reloader.ask)
                     async with control, _web_page(front, app), page:
-                        await _serve_platforms(adapters, app, supervisor, reloader, stopped)
+                        served = adapters if not roles or "gateway" in roles else ()
+                        await _serve_platforms(served, app, supervisor, reloader, stopped)
                 finally:
                     await app.parts.current.pool.close()
 
 
-async def _open_when_free(place: Installation, stopped: asyncio.Event, *, stands_by: bool) -> Store | None:
+async def _open_when_free(
+    place: Installation, stopped: asyncio.Event, roles: Collection[Role], *, stands_by: bool
+) -> Store | None:
     """The store. While another nuan answers from its database on a server, who `stands_by` waits to take over; None when
     it is stopped before that.
     """
@@ -216,6 +234,7 @@ async def _open_when_free(place: Installation, stopped: asyncio.Event, *, stands
                     writers=rules.writers,
                     lease_seconds=rules.lease_seconds,
                     copied=rules.copy_before_update,
+                    roles=roles,
                 )
             except DatabaseHeldError as error:
                 if not stands_by:
@@ -249,12 +268,15 @@ def _make_app(
     reloader: Reloader,
     clock: Clock,
     taken: Callable[[Settings], None] | None = None,
+    roles: Collection[Role] = (),
 ) -> App:
-    """The bot, which can be reloaded; `taken` is told other settings before it works by them."""
+    """The bot, which can be reloaded, or with `roles` one of several; `taken` is told other settings before it works by
+    them."""
     parts = make_dependencies(place, store, make_pool(place.settings, place.prompts.path), logs.log, clock)
     logs.hide(parts.plugins.secrets)
     parts.plugins.tell(logs.log)
-    app = App(replace(parts, reload=reloader.command, apply=reloader.apply, scrub=logs.scrub))
+    parts = replace(parts, reload=reloader.command, apply=reloader.apply, scrub=logs.scrub)
+    app = Peer(parts, roles=roles) if roles else App(parts)
 
     def take(settings: Settings) -> None:
         logs.hide([*configured_secrets(settings), *parts.plugins.secrets])
@@ -272,15 +294,22 @@ def _web_page(front: WebFrontend | None, app: App) -> AbstractAsyncContextManage
 async def _serve_platforms(
     adapters: Sequence[Adapter], app: App, supervisor: Supervisor, reloader: Reloader, stopped: asyncio.Event
 ) -> None:
-    """Until `stopped`, no platform is left or another nuan took over; turns are finished or parked before the platforms go."""
+    """Until `stopped`, no platform is left of these or another nuan took over; turns are finished or parked before the
+    platforms go."""
     log = app.parts.log
-    lines = [asyncio.create_task(supervisor.keep(adapter), name=adapter.platform) for adapter in adapters]
+
+    async def keep(adapter: Adapter) -> None:
+        if isinstance(app, Peer):
+            await app.leading(adapter.platform)
+        await supervisor.keep(adapter)
+
+    lines = [asyncio.create_task(keep(adapter), name=adapter.platform) for adapter in adapters]
     waiting = asyncio.create_task(stopped.wait(), name="signal")
     lost = asyncio.create_task(app.parts.store.lost.wait(), name="lease")
     reloading = asyncio.create_task(reloader.keep(), name="reload")
     try:
         log.info("started", platforms=[adapter.platform for adapter in adapters])
-        ended = asyncio.gather(*lines)
+        ended = asyncio.gather(*lines) if lines else asyncio.get_running_loop().create_future()
         await asyncio.wait((ended, waiting, lost), return_when=asyncio.FIRST_COMPLETED)
         reloading.cancel()
         await asyncio.wait((reloading,))
@@ -292,6 +321,7 @@ async def _serve_platforms(
             task.cancel()
         await asyncio.wait((*lines, *others))
         with contextlib.suppress(asyncio.CancelledError):
+            ended.cancel()
             await ended
     if app.parts.store.lost.is_set():
         raise LeaseLostError("another nuan took over the database, as this one was not heard of for too long")

@@ -128,6 +128,10 @@ class Wakeups(Protocol):
         """From now on call it on the loop with what another process told."""
         ...
 
+    async def close(self) -> None:
+        """Tell and hear nothing more."""
+        ...
+
 
 @runtime_checkable
 class JumpingClock(Protocol):
@@ -390,7 +394,12 @@ TakeFor = Callable[[str, int], Awaitable[bool]]
 
 @runtime_checkable
 class Shared(Protocol):
-    """An adapter that has one of several connections of its bot, the others being other processes'."""
+    """An adapter that has one of several connections of its bot, the others being other processes'.
+
+    `lease` names what it has: two processes with the same one take turns.
+    """
+
+    lease: str
 
     def share(self, take_for: TakeFor) -> None:
         """Begin connections by turns with them; said before `run`."""

@@ -7,8 +7,10 @@ from contextvars import Context
 from typing import Any, TypeVar
 
 from bot.core.ports import Log
+from bot.core.sessions import Turn
 from bot.core.speaking import STOP_REASONS
 from bot.store.ingest import Accepted
+from bot.store.store import Turns
 
 Work = Callable[[int], Awaitable[None]]
 
@@ -122,11 +124,13 @@ class TextThread:
 class TurnStopper:
     """The turns under way, one a chat."""
 
-    def __init__(self, send: Callable[[int], None], log: Log) -> None:
+    def __init__(self, turns: Turns, send: Callable[[int], None], log: Log) -> None:
         """`send` has a chat's messages sent."""
+        self._turns = turns
         self._send = send
         self._log = log
         self._running: dict[int, asyncio.Task[Any]] = {}
+        self._asked: dict[int, int] = {}
 
     async def run(self, chat_id: int, work: Coroutine[None, None, T]) -> T | None:
         """What the work of that chat's turn gives, None when it was halted. Whatever it raises comes through."""
@@ -140,7 +144,21 @@ class TurnStopper:
             raise
         finally:
             del self._running[chat_id]
+            self._asked.pop(chat_id, None)
         return None if task.cancelled() else task.result()
+
+    def asked(self, turn: Turn) -> None:
+        """That turn is stored, and under way from now on."""
+        if turn.chat_id in self._running:
+            self._asked[turn.chat_id] = turn.id
+
+    async def look(self) -> None:
+        """End the calls of turns that another process voided: it stored a command to stop, or what interrupts."""
+        if not self._asked:
+            return
+        for chat_id, turn_id in await self._turns.voided(tuple(self._asked.values())):
+            if self._asked.get(chat_id) == turn_id:
+                self._running[chat_id].cancel()
 
     def halt(self, accepted: Accepted) -> None:
         """A command to stop, or a message that interrupts, is stored: end the call of what it voided, send the rest."""

@@ -42,6 +42,13 @@ class UnaskedTurns:
         if chat_id in self._stops:
             self._stops[chat_id].set()
 
+    async def look(self, store: Store, now: int) -> None:
+        """As `interrupt`, where another process stored what somebody wrote, and it is to be answered."""
+        for chat_id in tuple(self._stops):
+            waiting = await store.events.waiting(chat_id, now)
+            if any(event.kind == "message" for event in waiting.due):
+                self.interrupt(chat_id)
+
     @contextmanager
     def _turn(self, chat_id: int) -> Iterator[asyncio.Event]:
         """The turn of a chat, which is to end when the event is set. StoreError and OSError pass."""
@@ -76,16 +83,12 @@ class HeartbeatService(UnaskedTurns):
         self._current = current
         self._begin = begin
         self._platforms = platforms
+        self._due: set[int] = set()
         self._fired: set[int] = set()
-
-    async def start(self) -> None:
-        """Drop what an earlier process began, nobody waits for it, and set all deadlines."""
-        await self._store.turns.drop_unasked(HEARTBEAT, self._clock.now())
-        await self.rearm()
 
     async def rearm(self) -> None:
         """Set every deadline anew, by other rules."""
-        due = self._due if self._current.settings.heartbeat.on else None
+        due = self._next if self._current.settings.heartbeat.on else None
         await self._store.turns.arm_heartbeats(self._platforms(), due)
 
     async def arm(self, chat_id: int, *, anew: bool = False) -> None:
@@ -94,13 +97,24 @@ class HeartbeatService(UnaskedTurns):
         `anew`: more is known of the days ahead.
         """
         if self._current.settings.heartbeat.on:
-            await self._store.turns.arm_heartbeat(chat_id, self._platforms(), self._due, anew=anew)
+            await self._store.turns.arm_heartbeat(chat_id, self._platforms(), self._next, anew=anew)
 
     async def fire(self) -> int | None:
-        """Something is due: queue the event of the first chat, and say which chat that is."""
+        """Something is due: queue the event of the first chat, and say which chat that is.
+
+        Beside other processes its event is queued by the work of that chat.
+        """
+        if not self._store.leases.shared:
+            return await self._fire()
+        for chat_id in await self._store.leases.claim((await self._store.turns.due_heartbeats(self._clock.now()))[:1]):
+            self._due.add(chat_id)
+            return chat_id
+        return None
+
+    async def _fire(self, only: int | None = None) -> int | None:
         now = self._clock.now()
         chat_id = await self._store.turns.fire_heartbeat(
-            self._platforms(), self._due, lambda silence: self._told(silence, now), now
+            self._platforms(), self._next, lambda silence: self._told(silence, now), now, only
         )
         if chat_id is not None:
             self._fired.add(chat_id)
@@ -111,6 +125,9 @@ class HeartbeatService(UnaskedTurns):
 
         StoreError: nothing of the last step was stored; the next call ends what was begun.
         """
+        if chat_id in self._due:
+            await self._fire(chat_id)
+            self._due.discard(chat_id)
         if chat_id not in self._fired:
             return
         outcome = "void"
@@ -131,7 +148,7 @@ class HeartbeatService(UnaskedTurns):
             await self._begin(Occasion(waiting.chat, person, beats, HEARTBEAT), stop)
         return "void"
 
-    def _due(self, silence: SilentChat, not_before: int) -> int | None:
+    def _next(self, silence: SilentChat, not_before: int) -> int | None:
         tz = self._current.words.tz(silence.timezone or self._current.words.zone)
         return heartbeat_due(silence, self._current.settings.heartbeat, tz, not_before)
 
@@ -166,10 +183,6 @@ class JoinService(UnaskedTurns):
         self._begin = begin
         self._due: set[int] = set()
         self._under_way: set[int] = set()
-
-    async def start(self) -> None:
-        """Drop what an earlier process began: it is said once or not at all."""
-        await self._store.turns.drop_unasked(JOIN, self._clock.now())
 
     def fire(self, chat_id: int) -> None:
         """The deadline of that chat has come: its work queue looks next."""

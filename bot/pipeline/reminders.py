@@ -97,6 +97,8 @@ class ReminderService(OpenReminders):
     def __init__(self, store: Store, clock: Clock, current: Current, log: Log) -> None:
         super().__init__(store.reminders, current)
         self._events = store.events
+        self._shared = store.leases.shared
+        """Whether another process may have asked: then each question is looked for where it is stored."""
         self._clock = clock
         self._log = log
         self._asking: set[tuple[int, int]] | None = None
@@ -114,7 +116,7 @@ class ReminderService(OpenReminders):
         """Do what a message asks of reminders, or answers about one."""
         if event.kind != "message" or event.forwarded or person.is_bot:
             return NOT_HEARD
-        if self._asking is None:
+        if self._asking is None and not self._shared:
             self._asking = set(await self._store.questions())
         at, found = self._read(event, chat, person), reminder_wishes(event.text, self._names)
         judges = self._current.value.judges
@@ -141,9 +143,10 @@ class ReminderService(OpenReminders):
                 return RequestOutcome(False, receipt, rest)
             return RequestOutcome(await self._settle(at, found, made))
         other = RequestOutcome(False, cued=judges and not found and hinted(event.text))
-        if (chat.id, person.id) not in self._asking:
+        may_answer = self._asking is None or (chat.id, person.id) in self._asking
+        waiting = await self._store.question(chat.id, person.id, at.now) if may_answer else None
+        if waiting is None and (self._asking is None or not may_answer):
             return RequestOutcome(True) if await self._retimed(at, event) else other
-        waiting = await self._store.question(chat.id, person.id, at.now)
         reply = time_reply(event.text, self._names) if waiting is not None else None
         answer = None
         if waiting is not None and reply is not None:
@@ -153,7 +156,8 @@ class ReminderService(OpenReminders):
             return RequestOutcome(answer)
         if waiting is None or not waiting.numbers or self._current.value.uses_tools:  # another hour stays offered
             await self._store.ask(chat.id, person.id, None, 0)
-            self._asking.discard((chat.id, person.id))  # not before: what the disk refuses is heard once more
+            if self._asking is not None:
+                self._asking.discard((chat.id, person.id))  # not before: what the disk refuses is heard once more
         return RequestOutcome(True) if await self._retimed(at, event) else other
 
     def _may_ask(self, at: ReminderRequest, hint: ReminderWish) -> bool:

@@ -1,11 +1,11 @@
 """Deadlines are columns, timers are hints: whatever is due is handed out, and the next instant is armed."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 
 from bot.core.clock import DAY_MS
 from bot.core.errors import StatementError, StoreError
-from bot.core.ports import Alarm, Clock, JumpingClock, Log, implements
+from bot.core.ports import Alarm, Clock, JumpingClock, Log, Role, implements
 from bot.pipeline.configuration import Current
 from bot.pipeline.jobs.archives import ARCHIVE_DAYS
 from bot.pipeline.jobs.digests import LONGEST_SHARED_MS as DIGEST_WAIT_MS
@@ -31,8 +31,19 @@ DEFECT_MS = 60_000
 """How soon what failed for any other reason is tried again: it may fail for ever, and says so each time."""
 
 
+DOES: Mapping[Role, frozenset[str]] = {
+    "gateway": frozenset(("outbox",)),
+    "worker": frozenset(("event", "session", "digest", "join", "heartbeat")),
+    "janitor": frozenset(("window", "reminder", "purge", "leave", "wipe", "backup", "tidy", "life", "rewrite", "roll")),
+}
+"""Which deadlines are seen to by which role."""
+
+OF_CHAT = ("event", "digest", "join")
+"""What is done by the process that works in the chat."""
+
+
 class Scheduler:
-    """The work of the alarm queue."""
+    """The work of the alarm queue. Beside other processes it hands out what this one does."""
 
     def __init__(
         self,
@@ -41,12 +52,14 @@ class Scheduler:
         current: Current,
         wakes: Mapping[str, Callable[[int], None]],
         write_first: Callable[[], Awaitable[None]],
-        remind: Callable[[], Awaitable[tuple[int, ...]]],
+        remind: Callable[[], Awaitable[None]],
         wake: Callable[[], None],
+        roles: Collection[Role],
         log: Log,
     ) -> None:
         """`wakes` has a queue look at what is due, by the kind of the deadline; `write_first` lets nuan do so, `remind`
-        says what people wanted to be reminded of, and in which chats. `wake` has deadlines looked at once more."""
+        says what people wanted to be reminded of. `wake` has deadlines looked at once more. `roles`
+        are what this process does now."""
         self._store = store
         self._clock = clock
         self._wakes = wakes
@@ -54,6 +67,7 @@ class Scheduler:
         self._remind = remind
         self._current = current
         self._wake = wake
+        self._roles = roles
         self._log = log
         self._alarm: Alarm | None = None
         if implements(clock, JumpingClock):
@@ -74,6 +88,8 @@ class Scheduler:
         try:
             now = await self._followed(now)
             due, upcoming = await self._store.deadlines.look(now)
+            if self._store.leases.shared:
+                due = await self._own(due)
             again = [wait for kind, number in due if (wait := await self._tried(kind, number, now)) is not None]
             if due:  # what was done may have set other deadlines
                 upcoming = await self._store.deadlines.next(now)
@@ -91,11 +107,26 @@ class Scheduler:
             self._alarm.cancel()
             self._alarm = None
 
+    async def _own(self, due: tuple[tuple[str, int], ...]) -> tuple[tuple[str, int], ...]:
+        """What of it this process does, in the chats that it works in by now."""
+        kinds = frozenset[str]().union(*(DOES[role] for role in self._roles))
+        chats = {number for kind, number in due if kind in kinds and kind in OF_CHAT}
+        mine = await self._store.leases.claim(chats) if chats else frozenset()
+        return tuple(
+            (kind, number) for kind, number in due if kind in kinds and (kind not in OF_CHAT or number in mine)
+        )
+
     async def _followed(self, now: int) -> int:
-        """The time of now, once what is measured from something just said has been moved along with a set clock."""
+        """The time of now, once what is measured from something just said has been moved along with a set clock.
+
+        Beside other processes nothing is: what they stored goes by their clocks.
+        """
         clock = self._clock
         if not implements(clock, JumpingClock) or not (jump := clock.jump):
             return now
+        if self._store.leases.shared:
+            clock.follow()
+            return self._clock.now()
         moved = await self._store.deadlines.move_along(jump, now)
         clock.follow()
         self._log.warning("clock_set_forward", ms=jump, deadlines=moved)
@@ -125,8 +156,7 @@ class Scheduler:
             case "heartbeat":
                 await self._write_first()
             case "reminder":
-                for chat_id in await self._remind():
-                    self._wakes["outbox"](chat_id)
+                await self._remind()
             case "leave":
                 await self._store.people.drop_left_addresses(now)
             case "wipe":

@@ -203,18 +203,29 @@ class OutboxSender:
         self._speech = SpeechMaker(store, clock, current, log)
         self._handed: dict[int, Outgoing] = {}
         self._adapters: dict[str, Adapter] = {}
+        self._connected: set[str] = set()
         self._waits: dict[int, int] = {}
         self._unstored: dict[int, StoreOutcome] = {}
         self._typed: dict[int, tuple[Alarm, Callable[[], None]]] = {}
         self._thinking: dict[int, Alarm] = {}
 
+    def know(self, adapter: Adapter) -> None:
+        """This is what a platform can do; another process may be the one that sends there."""
+        self._adapters[adapter.platform] = adapter
+
     def connect(self, adapter: Adapter) -> None:
         """A platform can be sent to from now on."""
-        self._adapters[adapter.platform] = adapter
+        self.know(adapter)
+        self._connected.add(adapter.platform)
 
     @property
     def platforms(self) -> frozenset[str]:
-        """Where one can send to."""
+        """Where this process can send to."""
+        return frozenset(self._connected)
+
+    @property
+    def known(self) -> frozenset[str]:
+        """Where one can send to, be it by another process."""
         return frozenset(self._adapters)
 
     @property
@@ -229,8 +240,12 @@ class OutboxSender:
         return frozenset(name for name, adapter in edits if adapter.placeholder)
 
     def adapter(self, platform: str) -> Adapter | None:
-        """Who talks to that platform."""
+        """What that platform can do; what needs a connection may have to be done by another process."""
         return self._adapters.get(platform)
+
+    def connected(self, platform: str) -> Adapter | None:
+        """Who talks to that platform, if this process does."""
+        return self._adapters[platform] if platform in self._connected else None
 
     def enqueue(self, chat_id: int, outgoing: Outgoing | None) -> None:
         """Something is stored for this chat; `outgoing`, if any, is marked as being sent already and goes first."""
@@ -258,7 +273,7 @@ class OutboxSender:
         """Show a little later, or hide, that nuan is thinking, where the platform can."""
         if (alarm := self._thinking.pop(chat.id, None)) is not None:
             alarm.cancel()
-        adapter = self._adapters.get(chat.platform)
+        adapter = self.connected(chat.platform)
         if implements(adapter, Typing) and on:
             show = partial(adapter.typing, chat.external_id, True)
             self._thinking[chat.id] = self._clock.at(self._clock.now() + THINKING_MS, show)
@@ -295,6 +310,8 @@ class OutboxSender:
         if (outcome := self._unstored.pop(chat_id, None)) is not None:
             return await self._noted(chat_id, outcome)
         outgoing = self._handed.pop(chat_id, None)
+        if outgoing is None and not self._connected:
+            return False
         outgoing = outgoing or await self._store.outbox.take(chat_id, self._clock.now(), self.platforms)
         if outgoing is None:
             return False

@@ -88,9 +88,12 @@ class TurnRunner:
         log: Log,
         sender: OutboxSender,
         timings: TurnTimings,
+        asked: Callable[[Turn], None],
     ) -> None:
+        """`asked` is told of each turn that is under way from now on."""
         self._store = store
         self._timings = timings
+        self._asked = asked
         self._planner = planner
         self._caller = caller
         self._clock = clock
@@ -171,6 +174,7 @@ class TurnRunner:
     async def _run(self, running: RunningTurn) -> bool:
         """Whether it was said, and is on its way."""
         turn, person = running.turn, running.person
+        self._asked(turn)
         try:
             step: RunningTurn | bool = running
             while isinstance(step, RunningTurn):
@@ -328,6 +332,7 @@ class TurnRunner:
             window_until=now + said.lasts_ms + self._current.settings.speak.window_seconds * 1000,
             close_at=self._planner.close_at(turn.opened_at, running.chat, running.person, now),
             platforms=self._sender.platforms,
+            known=self._sender.known,
         )
         running.timer.end("model")
         outgoing = await self._store.say(turn.why, saying, now)
@@ -477,7 +482,7 @@ class StreamListener:
             await preview.end()
 
     def _preview(self, chat: Chat, turn: Turn, naming: LinkCheck) -> Preview | None:
-        adapter = self._sender.adapter(chat.platform)
+        adapter = self._sender.connected(chat.platform)
         shows = implements(adapter, Edits) or implements(adapter, Drafts)
         if adapter is None or not shows:
             return None

@@ -7,7 +7,7 @@ from functools import partial
 from bot.core.events import Event, Outgoing
 from bot.core.people import Audience
 from bot.core.sessions import Turn
-from bot.core.speaking import ENTRY, HEARTBEAT, JOIN, GroupMode, GroupTalk, JoinVerdict, PastEntry, SilentChat
+from bot.core.speaking import ENTRY, HEARTBEAT, JOIN, UNASKED, GroupMode, GroupTalk, JoinVerdict, PastEntry, SilentChat
 from bot.store.access import permissions_of
 from bot.store.commitments import visible_commitment
 from bot.store.engine import IS_LEFT, Repository, reads, writes, writing
@@ -15,7 +15,7 @@ from bot.store.events import IS_VISIBLE, finish_events, read_events
 from bot.store.ingest import QUOTED_ID
 from bot.store.ledger import settle_call
 from bot.store.memories import visible_memory
-from bot.store.schema import IS_CURRENT
+from bot.store.schema import EVENT_QUEUE, IS_CURRENT
 from bot.store.settings import BOT_OFF
 from bot.store.transactions import Tx
 from bot.store.turns import SELECT_TURN, TurnToSay, running_turns, say_turn, turn_of, void_turn
@@ -159,6 +159,14 @@ class ProactiveTurns(Repository):
                 finish_events(tx, turn.event_ids, "crash")
                 void_turn(tx, turn, "crash", at, withdrawn=True)
 
+    async def take_up(self, chat_id: int, at: int) -> bool:
+        """Another process worked in that chat before: what it began unasked is not said; whether a turn is under way that
+        was asked for."""
+        begun, running = await self._database.read(partial(_left, chat_id=chat_id))
+        for why in begun:
+            await self.leave_unasked(chat_id, why, "crash", at)
+        return running
+
     @writes
     def leave_unasked(self, tx: Tx, chat_id: int, why: str, outcome: str, at: int, *, overtaken: bool = False) -> None:
         """What is under way in this chat for that reason is not said. A call that was `overtaken` by people did not fail."""
@@ -204,15 +212,27 @@ class ProactiveTurns(Repository):
         if when is not None:
             tx.put("heartbeat", "chat_id", chat_id=chat_id, due_at=when)
 
+    @reads
+    def due_heartbeats(self, tx: Tx, at: int) -> tuple[int, ...]:
+        """The chats in which nuan may be asked to write first, the first one first."""
+        return tx.ids(DUE_HEARTBEATS, at, at, at)
+
     @writes
     def fire_heartbeat(
-        self, tx: Tx, platforms: frozenset[str], due: NextHeartbeat, text: Callable[[SilentChat], str], at: int
+        self,
+        tx: Tx,
+        platforms: frozenset[str],
+        due: NextHeartbeat,
+        text: Callable[[SilentChat], str],
+        at: int,
+        only: int | None = None,
     ) -> int | None:
-        """Queue the event that asks nuan to write first, in the first chat where that is due; that chat.
+        """Queue the event that asks nuan to write first, in the first chat where that is due, or `only` there; that chat.
 
         At most one chat a minute; a deadline that is due no more moves. `text` is what the model is told.
         """
-        for chat_id in tx.ids(DUE_HEARTBEATS, at, at, at):
+        chats = tx.ids(DUE_HEARTBEATS, at, at, at)
+        for chat_id in chats if only is None else (only,) * (only in chats):
             silence = silent_chat_of(tx, chat_id, platforms)
             when = due(silence, at) if silence is not None else None
             if silence is None or when is None or when > at:
@@ -231,7 +251,7 @@ class ProactiveTurns(Repository):
         return read_events(tx, UNANSWERED, chat_id, max(after, heard), upto, HEARTBEAT)[::-1]
 
     def _may_write(self, tx: Tx, turn: Turn, saying: TurnToSay) -> bool:
-        if silent_chat_of(tx, turn.chat_id, saying.platforms) is None:
+        if silent_chat_of(tx, turn.chat_id, saying.known) is None:
             return False
         waits = "SELECT 1 FROM event WHERE chat_id = ? AND state = 'queued' AND why <> ?"
         return not tx.has(waits, turn.chat_id, HEARTBEAT)
@@ -314,6 +334,14 @@ def _ask(tx: Tx, chat_id: int, person_id: int, text: str, why: str, label: str, 
         due_at=at,
         hidden=label,
     )
+
+
+def _left(tx: Tx, chat_id: int) -> tuple[list[str], bool]:
+    """For which reasons something unasked was begun in a chat, and whether a turn is under way there that was asked for."""
+    queued = f"SELECT DISTINCT why FROM {EVENT_QUEUE} WHERE chat_id = ? AND state = 'queued'"
+    running = "SELECT DISTINCT why FROM turn WHERE chat_id = ? AND state IN ('asked', 'answered')"
+    waiting, asked = ({why for (why,) in tx.all(sql, chat_id)} for sql in (queued, running))
+    return sorted((waiting | asked) & set(UNASKED)), bool(asked - set(UNASKED))
 
 
 def _void(tx: Tx, chat_id: int, why: str, outcome: str, at: int) -> None:

@@ -10,7 +10,7 @@ from types import TracebackType
 from bot.core.errors import FolderLockedError, StoreError
 from bot.core.events import Outgoing
 from bot.core.files import disk_errors, lock_file, make_private_folder
-from bot.core.ports import Role
+from bot.core.ports import Role, Wakeups
 from bot.core.speaking import UNASKED
 from bot.store.agent_writes import AgentWrites
 from bot.store.archive import MemoryArchive
@@ -18,7 +18,7 @@ from bot.store.changes import ChangedMessages
 from bot.store.commitments import Commitments
 from bot.store.deadlines import Deadlines
 from bot.store.digests import Digests
-from bot.store.engine import LEASE_SECONDS, WRITERS, Database, postgres_part
+from bot.store.engine import LEASE_SECONDS, WRITERS, Database, PooledUrl, postgres_part
 from bot.store.events import EventLog
 from bot.store.files import DataFiles
 from bot.store.forget import MemoryForgetting
@@ -83,6 +83,8 @@ class Store:
         self.url = url
         self.boot = boot
         self.leases = database.leases
+        self.wakeups: Wakeups | None = None
+        """How other processes are told to look at once; without it each looks every second."""
         self.files: DataFiles = postgres_part("notes").files_on_server(folder, url) if url else DataFiles(folder)
         self.tombstones = self.files.tombstones
         database.share(self.files, lists, self.boot)
@@ -119,6 +121,8 @@ class Store:
     async def close(self) -> None:
         """Finish the writes that wait, free the connections and the folder."""
         await self._database.close()
+        if self.wakeups is not None:
+            await self.wakeups.close()
         self.files.close()
         if self._lock is not None:
             os.close(self._lock)
@@ -144,6 +148,7 @@ async def open_store(
     lease_seconds: float = LEASE_SECONDS,
     copied: bool = True,
     roles: Collection[Role] = (),
+    wakes: bool = True,
 ) -> Store:
     """Open the data folder. FolderLockedError when another nuan answers from it; StoreError when it cannot be used.
 
@@ -151,7 +156,8 @@ async def open_store(
     an `url` its rows lie in that database of a PostgreSQL server, to which `writers` connections write at once; another
     nuan may take it over `lease_seconds` after this one died (DatabaseHeldError while it lives). It is `copied` before
     its schema changes. With `roles` processes share it, each of which does some of what there is to do; without any one
-    does all of it alone. Only a server's database can be shared (StoreError).
+    does all of it alone. Only a server's database can be shared (StoreError). They are told of each other at once, or
+    where nothing `wakes` them, and behind a pooler, see it within a second.
     """
     if roles and not url:
         raise StoreError("a file is for one process: to share the work, give store.url")
@@ -175,6 +181,8 @@ async def open_store(
             store = Store(database, folder, AccessLists(owners, allow), lock, url, boot)
             if not read_only:
                 await _begin(store, alone=not roles)
+            if roles and wakes and not isinstance(url, PooledUrl):
+                store.wakeups = postgres_part("wakeups").ServerWakeups(url, boot)
             return store
         except BaseException:
             await database.close()

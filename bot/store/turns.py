@@ -127,7 +127,8 @@ class AskedTurn:
 
 @dataclass(frozen=True, slots=True)
 class TurnToSay:
-    """The last commit: the final completion, what it cost, and what goes out on one of the connected `platforms`.
+    """The last commit: the final completion, what it cost, and what goes out on one of the connected `platforms`; the
+    `known` ones are those that anybody is connected to.
 
     Without a `settlement` no call was made for it. Without drafts nothing is said, and no window is kept open.
     """
@@ -142,6 +143,7 @@ class TurnToSay:
     window_until: int
     close_at: int
     platforms: frozenset[str] = frozenset()
+    known: frozenset[str] = frozenset()
 
 
 turn_of: Callable[[Row], Turn] = row_reader(Turn)
@@ -510,6 +512,11 @@ class TurnCommits(Repository):
         if error == "overflow" and close_session(tx, turn.session_id, "budget", at):
             last = min(turn.event_ids) - 1
             tx.run("UPDATE session SET upto_event = ? WHERE id = ?", last, turn.session_id)
+
+    @reads
+    def voided(self, tx: Tx, turns: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
+        """Those of these turns that are void by now: the chat and the number of each."""
+        return tx.all(f"SELECT chat_id, id FROM turn WHERE id IN ({placeholders(turns)}) AND state = 'void'", *turns)
 
     @writes
     def lost_calls(self, tx: Tx, at: int) -> int:

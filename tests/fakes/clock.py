@@ -42,6 +42,10 @@ class SimClock:
         self.news.set()
         return alarm
 
+    def skip(self, ms: int) -> None:
+        """So much later nobody has done anything yet: what was to be done meanwhile is late."""
+        self._now += ms
+
     async def advance(self, ms: int, settled: Callable[[], Awaitable[None]]) -> None:
         """Let time pass, stopping at each deadline until everything it started has settled."""
         until = self._now + ms
@@ -50,7 +54,7 @@ class SimClock:
             alarm = heapq.heappop(self._alarms)
             if alarm.cancelled:
                 continue
-            self._now = alarm.when
+            self._now = max(self._now, alarm.when)
             alarm.call()
             await settled()
         self._now = until

@@ -1,0 +1,143 @@
+"""The running bot as one of several processes on a database: what it does of all there is to do, and what it knows of the
+others. Rows are the truth, seen every second; wake-ups only make it sooner."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from functools import partial
+
+from bot.app import App
+from bot.container import Dependencies
+from bot.core.ports import ROLES, Adapter, Alarm, ChatSetting, Role, SceneSource, Shared, WakeKind, implements
+from bot.pipeline.concurrency import WorkQueue
+from bot.pipeline.scheduler import RETRY_MS
+
+POLL_MS = 1_000
+"""How often it is seen what others stored."""
+
+NOTES_MS = 30_000
+"""How often notes are looked at that others may have written."""
+
+
+class Peer(App):
+    """An app with some roles: a gateway keeps the connections of the platforms that it leads and sends, a worker answers
+    in the chats that it holds, one janitor looks after what is there."""
+
+    def __init__(
+        self, parts: Dependencies, scenes: Sequence[SceneSource] = (), roles: Collection[Role] = ROLES
+    ) -> None:
+        super().__init__(parts, scenes)
+        self._wanted = frozenset(roles)
+        self._roles &= self._wanted - {"janitor"}
+        self._leases = parts.store.leases
+        self._claimed: set[int] = set()
+        self._free: dict[str, Callable[[], Awaitable[None]]] = {}
+        self._led: dict[str, asyncio.Event] = {}
+        self._settings: tuple[ChatSetting, ...] | None = None
+        self._notes_at = 0
+        self._polls = WorkQueue("poll", self._poll, self._activity, parts.log)
+        self._recoveries = WorkQueue("recover", self._take_over, self._activity, parts.log)
+        self._next_poll: Alarm | None = None
+
+    async def start(self, adapters: Sequence[Adapter]) -> None:
+        """Begin what is this process's to do, and with it what others left."""
+        for adapter in adapters:
+            self._sender.know(adapter)
+            if "gateway" in self._wanted:
+                self._led[adapter.platform] = asyncio.Event()
+                name = adapter.lease if implements(adapter, Shared) else adapter.platform
+                self._free[name] = partial(self._lead, adapter)
+            if implements(adapter, Shared):
+                adapter.share(self._leases.take_for)
+        if "janitor" in self._wanted:
+            self._free["janitor"] = self._begin_upkeep
+        self._leases.on_claimed(self._claimed.add)
+        self._leases.on_gone(lambda: self._recoveries.wake(0))
+        if self._store.wakeups is not None:
+            self._store.wakeups.on_heard(self._heard)
+        self._log_recovered(**await self._recover())
+        await self._poll(0)
+
+    async def leading(self, platform: str) -> None:
+        """Return when this process is the one that talks to that platform."""
+        await self._led[platform].wait()
+
+    async def stop(self) -> None:
+        """As `App.stop`; others go on with what is parked."""
+        self._stop_polling()
+        await asyncio.gather(self._polls.close(0), self._recoveries.close(0))
+        self._stop_polling()
+        await super().stop()
+
+    async def _lead(self, adapter: Adapter) -> None:
+        self._sender.connect(adapter)
+        self._led[adapter.platform].set()
+
+    async def _begin_upkeep(self) -> None:
+        await super()._begin_upkeep()
+        self._roles.add("janitor")
+
+    async def _turns(self, chat_id: int) -> bool:
+        async with self._leases.working(chat_id) as mine:
+            if mine and chat_id in self._claimed:
+                if await self._store.turns.take_up(chat_id, self._clock.now()):
+                    self._services.dispatcher.take_up(chat_id)
+                self._claimed.discard(chat_id)
+            return mine and await super()._turns(chat_id)
+
+    async def _digest(self, chat_id: int) -> bool:
+        async with self._leases.working(chat_id) as mine:
+            return mine and await super()._digest(chat_id)
+
+    def _tell(self, kind: WakeKind, key: int) -> None:
+        if self._store.wakeups is not None:
+            self._store.wakeups.tell(kind, key)
+
+    def _heard(self, kind: WakeKind, key: int) -> None:
+        """Another process stored something."""
+        match kind:
+            case "chat":
+                self._services.join.interrupt(key)
+                self._services.heartbeat.interrupt(key)
+                self._chats.wake(key)
+            case "outbox":
+                self._sends.wake(key)
+            case "halt" | "settings":
+                self._polls.wake(0)
+
+    async def _poll(self, _: int) -> None:
+        self._stop_polling()
+        wait = POLL_MS if await self._guard(self._look_round, 0) else RETRY_MS
+        self._next_poll = self._clock.at(self._clock.now() + wait, lambda: self._polls.wake(0))
+
+    async def _look_round(self, _: int) -> None:
+        """Take what nobody does, and see what others stored."""
+        for name, begin in tuple(self._free.items()):
+            if await self._leases.take(name):
+                await begin()
+                del self._free[name]
+                self._log.info("lease_taken", name=name)
+        before, self._settings = self._settings, await self._store.settings.all()
+        if self.parts.reload is not None and before not in (None, self._settings):
+            await self.parts.reload()
+        await self._stopper.look()
+        for unasked in (self._services.join, self._services.heartbeat):
+            await unasked.look(self._store, self._clock.now())
+        self._hint_vectors()
+        if self._clock.now() >= self._notes_at:
+            self._notes_at = self._clock.now() + NOTES_MS
+            self.look_at_notes()
+        self.look()
+
+    async def _take_over(self, _: int) -> None:
+        """Another process is no more."""
+
+        async def recover(_: int) -> None:
+            self._log_recovered(**await self._recover())
+
+        await self._guard(recover, 0)
+        self.look()
+
+    def _stop_polling(self) -> None:
+        if self._next_poll is not None:
+            self._next_poll.cancel()
+            self._next_poll = None
