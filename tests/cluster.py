@@ -21,11 +21,13 @@ WORKER: tuple[Role, ...] = ("worker",)
 
 class Cluster:
     """A gateway that is the janitor, too, and workers beside it. Unless something `wakes` them, polls alone tell them of
-    each other."""
+    each other. With `pooled` a pooler is before the database."""
 
-    def __init__(self, folder: Path, settings: Settings | None = None, *, wakes: bool = False) -> None:
+    def __init__(
+        self, folder: Path, settings: Settings | None = None, *, wakes: bool = False, pooled: bool = False
+    ) -> None:
         self.folder = folder
-        self.url = servers.lend(folder)
+        self.url = servers.lend_pooled(folder) if pooled else servers.lend(folder)
         self.settings = settings
         self.wakes = wakes
         self.clock = SimClock(NINE)

@@ -270,3 +270,9 @@ def test_a_shell_completes_commands_options_and_values(installation: Path) -> No
     assert complete("nuan restore ")[0].startswith("nuan-2")
     zsh = "\n".join(complete("nuan usage --d", "zsh"))
     assert '"--days":"How many local days, today included."' in zsh
+
+
+def test_the_shards_of_run_are_those_of_the_configuration(installation: Path) -> None:
+    said = nuan(installation, "run", "--shards", "4/4")
+    assert said.code == ExitCode.WRONG
+    assert "discord.shards: must name shards from 0 to 3, the first one first" in said.err

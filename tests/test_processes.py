@@ -20,9 +20,9 @@ async def new_cluster(tmp_path: Path) -> AsyncIterator[NewCluster]:
     """Starts a gateway and two workers, with other settings: `await new_cluster(heartbeat={"on": True})`."""
     made: list[Cluster] = []
 
-    async def start(wakes: bool = False, **sections: object) -> Cluster:
+    async def start(wakes: bool = False, pooled: bool = False, **sections: object) -> Cluster:
         settings = Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, **sections})
-        cluster = Cluster(tmp_path / "first", settings, wakes=wakes)
+        cluster = Cluster(tmp_path / "first", settings, wakes=wakes, pooled=pooled)
         made.append(cluster)
         await cluster.add("gateway", GATEWAY)
         for name in ("one", "two"):
@@ -70,6 +70,17 @@ async def test_workers_share_out_the_chats_and_each_message_is_answered_once(clu
     await cluster.wait(2)
     assert sorted(cluster.replies) == ["0", "1", "2", "3"]
     assert turns(cluster) == {"one": 2, "two": 2}
+
+
+async def test_behind_a_pooler_they_share_the_work_by_looking_alone(new_cluster: NewCluster) -> None:
+    cluster = await new_cluster(wakes=True, pooled=True)
+    await cluster.say("你好")
+    ((name, count),) = turns(cluster).items()
+    await cluster.kill(name)
+    await cluster.say("还在吗")
+    assert (cluster.replies, count, [*turns(cluster).values()]) == (["好的", "好的"], 1, [1])
+    assert {world.store.wakeups for world in cluster.processes.values()} == {None}, "what is heard by a session is lost"
+    assert troubles(cluster) == []
 
 
 async def test_stop_at_the_gateway_ends_the_call_under_way_at_the_worker(cluster: Cluster) -> None:

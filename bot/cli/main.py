@@ -257,6 +257,9 @@ def run(
             "janitor (upkeep), with commas between them.",
         ),
     ] = "",
+    shards: Annotated[
+        str, typer.Option("--shards", help="discord.shards for this process: those of its shards, like 0-3/16.")
+    ] = "",
     config: ConfigOption = None,
     data: DataOption = DATA_FOLDER,
 ) -> None:
@@ -272,7 +275,8 @@ def run(
     from bot.cli.installation import ConfigSource
     from bot.cli.run import run as serve  # the platforms' libraries load only for this
 
-    source, roles = ConfigSource(config, data, os.environ), guard(lambda: _roles(role))
+    said = os.environ | ({"NUAN_DISCORD__SHARDS": shards} if shards else {})
+    source, roles = ConfigSource(config, data, said), guard(lambda: _roles(role))
     run_guarded(serve(source, guard(source.read), roles=roles), loads=True)
 
 
