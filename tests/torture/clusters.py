@@ -37,7 +37,7 @@ LONG = 0.5
 """Cuts that last longer than the lease."""
 LOST = 1
 """How a process ends that another one has replaced."""
-AGAIN_S = 0.1
+AGAIN_S = 0.25
 """Between two looks at the database."""
 
 LIVES = "SELECT boot FROM process WHERE name LIKE '%:{}'"

@@ -14,7 +14,7 @@ FUZZING = tuple(f"F{number}" for number in range(1, 9))
 """Beside the list: every parser of outside text, the memories and the installation with crashes, on what comes at
 random.
 """
-SERVER = tuple(f"P{number}" for number in range(1, 3))
+SERVER = tuple(f"P{number}" for number in range(1, 4))
 """And what a PostgreSQL server, and the line to it, can do to who is on it."""
 ALL = (*IDS, *FUZZING, *SERVER)
 PACKAGE = "tests.torture"

@@ -259,12 +259,6 @@ ROWS: tuple[Row, ...] = (
         ),
     ),
     Row(
-        "S13",
-        "Several workers, PostgreSQL",
-        "the same on both back ends",
-        not_applicable="nuan is one process on SQLite (ARCHITECTURE 6); a second one is refused (D22)",
-    ),
-    Row(
         "S14",
         "The clock is set",
         "an hour forward or back leaves 60 s a window and 5 s a follow-up",
