@@ -154,6 +154,8 @@ def test_a_question_and_a_refusal_leave_standard_output_to_the_document(installa
 
 
 WRONG = (
+    ("run --role gatway,worker", 2, "nuan: invalid value for '--role': 'gatway' is not one of gateway, "),
+    ("run --role worker", 2, "--role: several processes share a PostgreSQL database: set store.url"),
     ("usag", 2, "nuan: no such command 'usag'; did you mean 'usage'? `nuan --help` says more"),
     ("memory lst", 2, "nuan: no such command 'lst'; did you mean 'list'? `nuan memory --help` says more"),
     ("usage --dayz 3", 2, "nuan: no such option: --dayz; did you mean --data, --days? `nuan usage --help` says more"),

@@ -276,7 +276,7 @@ def run(
     from bot.cli.run import run as serve  # the platforms' libraries load only for this
 
     said = os.environ | ({"NUAN_DISCORD__SHARDS": shards} if shards else {})
-    source, roles = ConfigSource(config, data, said), guard(lambda: _roles(role))
+    source, roles = ConfigSource(config, data, said), _roles(role)
     run_guarded(serve(source, guard(source.read), roles=roles), loads=True)
 
 
@@ -284,7 +284,7 @@ def _roles(text: str) -> tuple[Role, ...]:
     """The roles that are named with commas between them; none for ""."""
     named = [name.strip() for name in text.split(",")] if text else []
     if wrong := [name for name in named if name not in ROLES]:
-        raise NuanError(f"--role {wrong[0]!r} is none: {', '.join(ROLES)}, or several with commas between them")
+        raise typer.BadParameter(f"{wrong[0]!r} is not one of {', '.join(ROLES)}", param_hint="'--role'")
     return tuple(role for role in ROLES if role in named)
 
 
