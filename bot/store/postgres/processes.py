@@ -51,8 +51,9 @@ REGISTER = (
     f"""INSERT INTO process (boot, name, roles, started_at, until) VALUES (?, ?, ?, {NOW}, {NOW} + ?) RETURNING id"""
 )
 RENEW = f"""UPDATE process SET until = {NOW} + ? WHERE id = ?
-    RETURNING (SELECT json_agg(json_build_array(id, until < {NOW})) FROM process)"""
-"""What it tells is of the moment before."""
+    RETURNING (SELECT json_agg(json_build_array(id, until < {NOW})) FROM process), (SELECT last_value FROM process_id_seq)"""
+"""Which processes are there, of the moment before, and the last number that one was given: who came and went meanwhile
+had one up to it."""
 
 LATE = f"id <> ? AND until < {NOW}"
 CUT_OFF = f"""SELECT pg_terminate_backend(pid) FROM pg_stat_activity JOIN process ON application_name = '{NAME} ' || boot
@@ -165,6 +166,7 @@ class Registration:
         number: int = self._tx.value(
             REGISTER, self.boot, f"{socket.gethostname()}:{os.getpid()}", self._roles, self._ms
         )
+        self._known = set(self._tx.ids("SELECT id FROM process"))
         self._tx.execute("COMMIT")
         return number
 
@@ -173,17 +175,16 @@ class Registration:
         pause = self._seconds / RENEWALS
         if self.shared:
             pause = min(pause, LOOK_SECONDS)
-        known: set[int] = set()
-        in_time = since_idle = 0.0
+        in_time, since_idle, last = 0.0, 0.0, self.id
         while not self._ended.wait(pause):
             in_time, since_idle = in_time + pause, since_idle + pause
             try:
                 self._tx.ready()
-                told: str | None = self._tx.value(RENEW, self._ms, self.id)
+                told = self._tx.one(RENEW, self._ms, self.id)
                 if told is None:
                     self._later(self.lost)
                     return
-                late: dict[int, bool] = dict(json.loads(told))
+                late: dict[int, bool] = dict(json.loads(told[0]))
                 if late[self.id]:
                     in_time = 0
                 if self.shared and any(late.values()) and in_time >= self._seconds:
@@ -191,9 +192,9 @@ class Registration:
             except psycopg.Error:
                 in_time = 0
                 continue  # the server is away: nobody else can take this one off meanwhile
-            if not known <= late.keys():
+            if not self._known.union(range(last + 1, told[1] + 1)) <= late.keys():
                 self._later(self.gone)
-            known = {*late}
+            self._known, last = {*late}, told[1]
             if since_idle >= self._seconds:
                 since_idle = 0
                 self._later(self.idle)
