@@ -11,6 +11,7 @@ import hypothesis
 import pytest
 
 from bot.config.settings import Settings
+from bot.lazy_packages import load_parts_when_asked
 from bot.text.dictionary import cutter
 from bot.text.fold import simplified
 from bot.text.tables import keep_tables_in
@@ -33,6 +34,8 @@ gc.disable()  # until all is collected: what is loaded lasts, and looking throug
 MEMORY, ROOM_BYTES = "/dev/shm", 2_000_000_000
 if Path(MEMORY).is_dir() and shutil.disk_usage(MEMORY).free > ROOM_BYTES:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", MEMORY)
+
+load_parts_when_asked("openai.types")  # as the program does: all of them take a second
 
 # Once for all tests of this machine: no folder of a test makes its own.
 TABLES.parent.mkdir(exist_ok=True)  # pytest makes it at its end

@@ -191,6 +191,7 @@ def run_module(module: str, *words: str) -> int:
 
 def _load() -> None:
     """Import all that the program might, and load what it loads as it starts."""
+    importlib.import_module("bot.lazy_packages").load_parts_when_asked("openai.types")
     for package in PACKAGES:
         path = importlib.import_module(package).__path__
         for found in pkgutil.walk_packages(path, f"{package}."):

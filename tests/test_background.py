@@ -57,27 +57,27 @@ async def test_the_owners_switch_lasts_over_restarts_and_crashes(world: World) -
     assert digests(world) == [(1, "model"), (2, "model")], "the rule's was made again"
 
 
-@pytest.mark.parametrize("words", ["", " background off", " background on", " background maybe"])
 @pytest.mark.parametrize("group", ["", "家"])
-async def test_others_are_refused_and_change_nothing(world: World, words: str, group: str) -> None:
+async def test_others_are_refused_and_change_nothing(world: World, group: str) -> None:
     await world.say("小暖，你好", "阿明", group)
-    await world.say(f".ai calls{words}", "阿明", group)
-    assert "主人" in world.replies[-1]
-    assert "scripted" not in world.replies[-1]
-    await world.say(".ai calls")
-    assert ON[0] in world.replies[-1]
+    for words in ("", " background off", " background on", " background maybe"):
+        await world.say(f".ai calls{words}", "阿明", group)
+        assert "主人" in world.replies[-1], words
+        assert "scripted" not in world.replies[-1], words
+        await world.say(".ai calls")
+        assert ON[0] in world.replies[-1], words
 
 
-@pytest.mark.parametrize("words", ["background maybe", "background", "background on off", "off", "on", "help", "10"])
 @pytest.mark.parametrize("script", [0, 1, 2])
 async def test_words_that_it_does_not_know_change_nothing_and_are_answered_by_those_it_does(
-    world: World, words: str, script: int
+    world: World, script: int
 ) -> None:
     await world.say(WRITES[script])
-    await world.say(f".ai calls {words}")
-    assert ".ai calls background on | off" in world.replies[-1]
-    await world.say(".ai calls")
-    assert ON[script] in world.replies[-1]
+    for words in ("background maybe", "background", "background on off", "off", "on", "help", "10"):
+        await world.say(f".ai calls {words}")
+        assert ".ai calls background on | off" in world.replies[-1], words
+        await world.say(".ai calls")
+        assert ON[script] in world.replies[-1], words
 
 
 @pytest.mark.parametrize("script", [0, 1, 2])

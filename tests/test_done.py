@@ -74,40 +74,41 @@ async def test_in_other_words_it_is_asked_and_a_yes_ends_it(
     assert (len(ended(world)) == 1) == bool(about)
 
 
-@pytest.mark.parametrize(
-    ("promises", "line"),
-    [
-        (ZH, "报告还没发"),  # denied
-        (ZH, "报告明天一定发了"),  # a plan
-        (ZH, "报告发了吗"),  # a question
-        (ZH, "小李把报告发了"),  # another's doing
-        (("我明天把报告发给小李",), "小李把报告发了"),
-        (EN[:1], "Ann sent the report"),
-        (ZH, "我妈给我打电话了"),
-        (ZH[1:2], "妈妈打过电话了"),
-        (ZH[:1], "报告在桌上，今天先睡了"),
-        (ZH, "报告写完了"),  # another deed
-        (ZH, "邮件发了"),  # another thing
-        (ZH, "报名表交了"),  # another one of the kind
-        (ZH, "报告发了一半"),
-        (ZH, "要是报告发了就好了"),
-        (ZH, "报告发了，骗你的"),
-        (ZH[1:2], "下班啦，收工了"),
-        (ZH[1:2], "对了"),
-        (EN, "Tom sent the report"),
-        (EN, "mom called"),
-        (EN, "I haven't sent it"),
-        (EN, "I'll have sent the report by noon"),
-        (EN, "sent the invoice"),
-        (EN, "the rent was paid by my roommate"),
-        (EN, "I'm so done"),
-        (EN, "did you get the report I sent?"),
-    ],
+NOTHING_DONE = (
+    (ZH, "报告还没发"),  # denied
+    (ZH, "报告明天一定发了"),  # a plan
+    (ZH, "报告发了吗"),  # a question
+    (ZH, "小李把报告发了"),  # another's doing
+    (("我明天把报告发给小李",), "小李把报告发了"),
+    (EN[:1], "Ann sent the report"),
+    (ZH, "我妈给我打电话了"),
+    (ZH[1:2], "妈妈打过电话了"),
+    (ZH[:1], "报告在桌上，今天先睡了"),
+    (ZH, "报告写完了"),  # another deed
+    (ZH, "邮件发了"),  # another thing
+    (ZH, "报名表交了"),  # another one of the kind
+    (ZH, "报告发了一半"),
+    (ZH, "要是报告发了就好了"),
+    (ZH, "报告发了，骗你的"),
+    (ZH[1:2], "下班啦，收工了"),
+    (ZH[1:2], "对了"),
+    (EN, "Tom sent the report"),
+    (EN, "mom called"),
+    (EN, "I haven't sent it"),
+    (EN, "I'll have sent the report by noon"),
+    (EN, "sent the invoice"),
+    (EN, "the rent was paid by my roommate"),
+    (EN, "I'm so done"),
+    (EN, "did you get the report I sent?"),
 )
-async def test_what_tells_of_nothing_done_ends_nothing(world: World, promises: tuple[str, ...], line: str) -> None:
+
+
+@pytest.mark.parametrize("promises", list(dict.fromkeys(promises for promises, _ in NOTHING_DONE)))
+async def test_what_tells_of_nothing_done_ends_nothing(world: World, promises: tuple[str, ...]) -> None:
     await promised(world, *promises)
-    await world.say(line)
-    assert ended(world) == []
+    for line in (line for told, line in NOTHING_DONE if told == promises):
+        await world.say(line)
+        assert ended(world) == [], line
 
 
 async def test_a_promise_of_many_times_is_over_by_no_single_one(world: World) -> None:

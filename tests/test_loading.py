@@ -45,13 +45,33 @@ LIBRARIES = (
 _LOADED = re.compile(r"^import time:\s+\d+ \|\s+\d+ \| +(\S+)", re.MULTILINE)
 
 
+LONG = "a long expression"
+NOTING = f"""import re._compiler as compiler, sys
+compile = compiler.compile
+def noted(pattern, flags=0):
+    if len(pattern) > 500:
+        sys.stderr.write("{LONG}: " + str(pattern) + chr(10))
+    return compile(pattern, flags)
+compiler.compile = noted
+"""
+"""What an interpreter runs as it starts: it tells each long expression that it compiles."""
+
+
 class Told(StreetHome):
-    """The interpreter tells on standard error what it imports."""
+    """The interpreter tells on standard error what it imports, and what long expressions it compiles."""
 
     def command(self, command: str, *more: str) -> tuple[str, ...]:
         """As usual, with that option."""
         program, *rest = super().command(command, *more)
         return (program, "-X", "importtime", *rest)
+
+    def environment(self) -> dict[str, str]:
+        """As usual, with what it runs first."""
+        usual = super().environment()
+        first = self.folder / "first"
+        first.mkdir(exist_ok=True)
+        (first / "sitecustomize.py").write_text(NOTING)
+        return {**usual, "PYTHONPATH": f"{first}{os.pathsep}{usual['PYTHONPATH']}"}
 
 
 def loaded(errors: str) -> set[str]:
@@ -71,7 +91,7 @@ def earlier_start(data: Path) -> None:
     shutil.copytree(TABLES, data / "cache")
 
 
-async def test_the_first_message_waits_for_no_import(tmp_path: Path) -> None:
+async def test_the_first_message_waits_for_no_import_and_no_long_expression(tmp_path: Path) -> None:
     async with Street() as street:
         made = street.home(tmp_path, TELEGRAM__ALLOW=str(ANN.id))
         home = Told(tmp_path, {name: value for name, value in made.settings.items() if name != "DISCORD__TOKEN"})
@@ -79,8 +99,10 @@ async def test_the_first_message_waits_for_no_import(tmp_path: Path) -> None:
         async with running(home, "run") as nuan:
             await street.telegram.until(lambda: bool(street.telegram.calls("getUpdates")), WAIT_S)
             before = len(nuan.errors)
-            assert await street.tell(ANN, "今天下午去公园走了走，第1句") == "收到第1句"
+            assert LONG in nuan.errors[:before]
+            assert await street.tell(ANN, "在吗？ hello there @0@ 今天下午去公园走了走，第1句") == "收到第1句"
             assert loaded(nuan.errors[before:]) == set()
+            assert LONG not in nuan.errors[before:]
             await stop(nuan)
 
 
@@ -147,13 +169,16 @@ def test_threads_of_a_bot_that_runs_share_one_heap(tmp_path: Path) -> None:
     assert told.read_text("ascii").count("<heap nr=") == 1
 
 
-def test_the_types_of_openai_and_countries_are_loaded_as_they_are_used() -> None:
+def test_the_types_of_openai_and_countries_are_loaded_as_they_are_used_also_by_several_connections_at_once() -> None:
     program(
         "import asyncio, datetime\n"
-        "from bot.model.client import OpenAIModel\n"
+        "from bot.model.client import ServerClient\n"
         "from bot.text.dates import holiday_name\n"
         "assert holiday_name(datetime.date(2026, 10, 1), 'CN', 'zh-Hans') == '国庆节'\n"
-        "asyncio.run(OpenAIModel('http://127.0.0.1:9', '', 'm').prepare())\n"
+        "async def load():\n"
+        "    clients = [ServerClient('http://127.0.0.1:9/v1', 'k', name) for name in 'abc']\n"
+        "    await asyncio.gather(*(client.prepare() for client in clients))\n"
+        "asyncio.run(load())\n"
         "from openai.types import chat\n"
         "from openai.types.chat.chat_completion import ChatCompletion\n"
         "assert chat.ChatCompletion is ChatCompletion\n"
@@ -191,42 +216,4 @@ def test_parts_of_a_package_load_when_they_are_asked_for(tmp_path: Path) -> None
         "import absent\n"
         "assert sys.modules['gathers'] is gathers\n",
         "done",
-    )
-
-
-def test_several_connections_load_at_once() -> None:
-    """As of a talk, its small model and its embedding."""
-    program(
-        "import asyncio\n"
-        "from bot.model.client import ServerClient\n"
-        "async def load():\n"
-        "    clients = [ServerClient('http://127.0.0.1:9/v1', 'k', name) for name in 'abc']\n"
-        "    await asyncio.gather(*(client.prepare() for client in clients))\n"
-        "asyncio.run(load())\n"
-        "print('done', end='')\n",
-        "done",
-    )
-
-
-def test_the_first_message_waits_for_no_long_expression(tmp_path: Path) -> None:
-    program(
-        "import asyncio, re._compiler as compiler\n"
-        "from pathlib import Path\n"
-        "from bot.cli.installation import preload\n"
-        "from tests.world import World\n"
-        "long, compile = [], compiler.compile\n"
-        "def noted(pattern, flags=0):\n"
-        "    if len(pattern) > 500:\n"
-        "        long.append(pattern)\n"
-        "    return compile(pattern, flags)\n"
-        "async def talk():\n"
-        f"    world = World(Path({str(tmp_path)!r}))\n"
-        "    await world.open()\n"
-        "    await preload(world.parts.current.newest, world.clock.now())\n"
-        "    compiler.compile = noted\n"
-        "    await world.say('在吗？ hello there @0@')\n"
-        "    await world.close()\n"
-        "asyncio.run(talk())\n"
-        "print(long)\n",
-        "[]\n",
     )

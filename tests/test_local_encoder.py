@@ -92,7 +92,9 @@ def test_who_has_the_package_recalls_by_meaning_unless_something_else_is_set(
         assert local() is without
 
 
-async def test_what_shares_no_word_is_found_within_a_second_and_kept_in_few_bytes(tmp_path: Path) -> None:
+async def test_what_shares_no_word_is_found_within_a_second_and_kept_in_few_bytes_and_odd_texts_have_a_vector(
+    tmp_path: Path,
+) -> None:
     async with opened(tmp_path) as world:
         for said in ("我对花生过敏", "我的生日在十月", "my sister lives in Lisbon"):
             await world.say(f"记住{said}")
@@ -102,6 +104,14 @@ async def test_what_shares_no_word_is_found_within_a_second_and_kept_in_few_byte
         assert texts(await recalled(world, "坚果能吃吗"))[0] == "我对花生过敏"
         assert texts(await recalled(world, "堅果能吃嗎"))[0] == "我对花生过敏"
         assert texts(await recalled(world, "where in Portugal do you have family"))[0] == "my sister lives in Lisbon"
+        for said in ("我的猫叫年糕", "🙂🙂🙂", "半个字\ud83d在这里", "　"):
+            await world.say(f"记住{said}")
+        await world.say(LONG)
+        await world.wait(1)
+        lacking = "SELECT count(*) FROM doc WHERE id NOT IN (SELECT doc_id FROM vector)"
+        assert world.rows(lacking) == [(0,)]
+        for asked in (LONG, "🙂" * 50, "\ud83d", "\x00"):
+            assert (await recalled(world, asked)).missing == ""
 
 
 async def test_without_the_package_words_answer_as_ever(tmp_path: Path) -> None:
@@ -114,50 +124,33 @@ async def test_without_the_package_words_answer_as_ever(tmp_path: Path) -> None:
         await world.close()
 
 
-async def test_until_it_is_loaded_words_answer_at_once(tmp_path: Path) -> None:
-    async with opened(tmp_path) as world:
-        await world.say("记住我对花生过敏")
-        await world.wait(1)
-        await world.close()
-        await encoder(world).close()
-        await world.open()
-        first = await recalled(world, "花生")
-        assert (first.missing, texts(first)) == ("loading", ["我对花生过敏"])
-        await encoder(world).embed(("a",), 300.0)
-        assert (await recalled(world, "花生")).missing == ""
+async def kill(world: World) -> None:
+    """The process of the encoder dies."""
+    process = encoder(world)._process
+    assert process is not None
+    process.kill()
+    process._process.wait()
 
 
-async def test_when_it_dies_words_answer_and_the_next_question_has_it_again(tmp_path: Path) -> None:
-    async with opened(tmp_path) as world:
-        await world.say("记住我对花生过敏")
-        await world.wait(1)
-        process = encoder(world)._process
-        assert process is not None
-        process.kill()
-        process._process.wait()
-        trace = await recalled(world, "花生")
-        assert (trace.missing, texts(trace)) == ("down", ["我对花生过敏"])
-        assert [line["why"] for line in world.log.named("embedding_trouble")] == ["down"]
-        assert (await recalled(world, "花生")).missing == "loading"
-        await encoder(world).embed(("a",), 300.0)
-        assert texts(await recalled(world, "坚果能吃吗")) == ["我对花生过敏"]
-        assert len(world.log.named("embedding_works")) == 1
-
-
-async def test_when_it_dies_before_new_lines_come_these_are_found_by_meaning_half_a_minute_later(
+async def test_when_it_dies_words_answer_until_it_is_loaded_and_what_is_new_is_found_by_meaning_later(
     tmp_path: Path,
 ) -> None:
     async with opened(tmp_path) as world:
         await world.say("记住我有一只猫")
         await world.wait(1)
-        process = encoder(world)._process
-        assert process is not None
-        process.kill()
-        process._process.wait()
+        await kill(world)
         await world.say("记住我对花生过敏")
         await world.wait(1)
-        assert world.log.named("embedding_trouble")
+        assert [line["why"] for line in world.log.named("embedding_trouble")] == ["down"]
         await world.wait(31)
+        assert texts(await recalled(world, "坚果能吃吗"))[0] == "我对花生过敏"
+        assert len(world.log.named("embedding_works")) == 1
+        await kill(world)
+        trace = await recalled(world, "花生")
+        assert (trace.missing, texts(trace)) == ("down", ["我对花生过敏"])
+        trace = await recalled(world, "花生")
+        assert (trace.missing, texts(trace)) == ("loading", ["我对花生过敏"])
+        await encoder(world).embed(("a",), 300.0)
         assert texts(await recalled(world, "坚果能吃吗"))[0] == "我对花生过敏"
 
 
@@ -188,15 +181,3 @@ async def test_with_a_missing_or_cut_file_of_weights_words_answer_and_the_doctor
 async def test_the_doctor_says_that_it_works(tmp_path: Path) -> None:
     found = await embedding_findings(by_meaning(), tmp_path)
     assert [(each.good, each.text) for each in found] == [(True, "the local encoder works")]
-
-
-async def test_odd_texts_have_a_vector_and_find_something(tmp_path: Path) -> None:
-    async with opened(tmp_path) as world:
-        for said in ("我的猫叫年糕", "🙂🙂🙂", "半个字\ud83d在这里", "　"):
-            await world.say(f"记住{said}")
-        await world.say(LONG)
-        await world.wait(1)
-        lacking = "SELECT count(*) FROM doc WHERE id NOT IN (SELECT doc_id FROM vector)"
-        assert world.rows(lacking) == [(0,)]
-        for asked in (LONG, "🙂" * 50, "\ud83d", "\x00"):
-            assert (await recalled(world, asked)).missing == ""

@@ -101,9 +101,7 @@ def stored_part(part: Part) -> str:
     return json.dumps({"kind": part.kind, **asdict(part)}, ensure_ascii=False)
 
 
-def read_part(stored: str) -> Part | None:
-    """The part of a row, None where it has none."""
-    if not stored:
-        return None
+def read_part(stored: str) -> Part:
+    """The part that a row keeps."""
     fields = json.loads(stored)
     return _KINDS[fields.pop("kind")](**fields)

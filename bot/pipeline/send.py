@@ -404,7 +404,7 @@ class OutboxSender:
 
     async def _drop(self, outgoing: Outgoing) -> None:
         """The bytes of a message that is not sent again go; what cannot go now goes when the store is tidied."""
-        if file_of(outgoing.part):
+        if outgoing.part and file_of(outgoing.part):
             with suppress(OSError, StoreError):
                 await asyncio.to_thread(self._store.files.parts.remove, file_of(outgoing.part))
 

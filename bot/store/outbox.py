@@ -155,7 +155,7 @@ def take_next(tx: Tx, chat_id: int, now: int, platforms: frozenset[str] | None =
 def _outgoing(*row: Any) -> Outgoing:
     made = Outgoing(*row)
     buttons = tuple(Button(*each) for each in json.loads(row[9]))
-    return replace(made, buttons=buttons, again=bool(made.again), part=read_part(row[12]))
+    return replace(made, buttons=buttons, again=bool(made.again), part=read_part(row[12]) if row[12] else None)
 
 
 class Outbox(Repository):
