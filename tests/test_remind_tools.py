@@ -401,6 +401,16 @@ async def test_which_days_are_meant_the_model_says_where_their_hour_stands(world
             {"when": "2026-06-15T07:05", "every": "weekdays", "until": "2026-12-18"},
             ("06-15 07:05", "Dec 18"),
         ),
+        (
+            "the house rule is bins go out wednesday night, be the nag will you",
+            {"when": "wednesday night", "every": "week"},
+            ("06-17 20:00", "every Wednesday"),
+        ),
+        (
+            "the house rule is bins go out wednesday night, be the nag will you",
+            {"when": "2026-06-17", "every": "week"},
+            ("06-17 20:00", "every Wednesday"),
+        ),
         ("6月16号物业来查燃气，前一天跟我说一声", {"when": "2026-06-15"}, ("06-15 09:00", "6月15日")),
         ("名天下午4点题醒我交电废", {"when": "2026-06-13T16:00"}, ("06-13 16:00", "6月13日")),
     ],

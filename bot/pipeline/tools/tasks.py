@@ -399,9 +399,14 @@ def _resolved(
         return found, None
     day = local_day(found.due_at, at.tz)
     times = _times(said)
-    if not any(one.clock or one.times or one.delay or one.lead for one in times) and not found.assumed:
-        in_part = any(hour_in(one.half, local(found.due_at, at.tz).hour) for one in times)
-        alone = reminding.resolve(at, day.isoformat(), task, _parts(given.model_copy(update={"when": day.isoformat()})))
+    if not any(one.clock or one.times or one.delay or one.lead for one in times):
+        hour = local(found.due_at, at.tz).hour
+        in_part = not found.assumed and any(hour_in(one.half, hour) for one in times)
+        parts = _parts(given.model_copy(update={"when": day.isoformat()}))
+        halves = {one.half for one in times} - {""}
+        if len(halves) == 1:  # the night that they name, at its usual hour
+            parts = replace(parts, half=halves.pop())
+        alone = reminding.resolve(at, day.isoformat(), task, parts)
         found = replace(found, assumed=True) if in_part else alone
     named = (each.id for each in reversed(said) if checked_when(day.isoformat(), [(each.text, each.at)], at.tz))
     return found, next(named, said[-1].id)
@@ -412,7 +417,7 @@ def _parts(given: RemindArguments) -> TimeParts:
     dated, last = _ISO.fullmatch(fold(given.when.strip())), _last_day(given)
     until = NamedDay("date", last.day, month=last.month, year=last.year) if last else None
     if dated is None:
-        parts = time_parts(given.when)
+        parts = _repeated(time_parts(given.when), given)
         return replace(parts, until=until) if until and parts.every else parts
     hour, minute = map(int, (dated["time"] or "0:0").split(":"))
     clock = ClockTime(hour, minute, whole=True) if dated["time"] else None
@@ -432,6 +437,18 @@ def _parts(given: RemindArguments) -> TimeParts:
         case None:
             return TimeParts(day, clock)
     return TimeParts(clock=clock, every=every, since=day, until=until)
+
+
+def _repeated(parts: TimeParts, given: RemindArguments) -> TimeParts:
+    """The time that words name, which comes back as `every` says where they do not say it themselves."""
+    match given.every if parts.every is None else None, parts.day:
+        case "week", NamedDay(kind="weekday", plus=0) as day:
+            return replace(parts, day=None, every=Repetition(weekdays=WEEKDAY_NAMES[day.weekday]))
+        case "day", None:
+            return replace(parts, every=Repetition())
+        case "weekdays", None:
+            return replace(parts, every=Repetition(weekdays=",".join(WEEKDAY_NAMES[:5])))
+    return parts
 
 
 def _day(dated: re.Match[str]) -> NamedDay:
