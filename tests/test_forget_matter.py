@@ -11,6 +11,7 @@ from tests.fakes.model import calls, says
 from tests.living import FILL, digested
 from tests.peek import Like
 from tests.tables import all_cases
+from tests.test_digest_changes import after
 from tests.world import World
 
 MATTERS = [
@@ -233,3 +234,28 @@ async def test_a_wish_is_never_the_line_that_a_bare_forget_means(world: World, w
     await world.say(wish)
     await world.say("/forget")
     assert f"“{wish}”" not in world.replies[-1]
+
+
+@pytest.mark.parametrize(
+    ("told", "other", "about", "wish", "wanted"),
+    [
+        (
+            "Gemma is my ex",
+            "Gemma has stopped replying to me",
+            "ex Gemma",
+            "forget everything about gemma btw. done with that",
+            "everything about gemma",
+        ),
+        ("小美是我前任", "小美不回我消息了", "前任小美", "小美的所有事你忘了吧，我跟那段过去没关系了", "小美的所有事"),
+    ],
+)
+async def test_all_that_is_known_of_somebody_goes_where_a_model_says_all(
+    world: World, told: str, other: str, about: str, wish: str, wanted: str
+) -> None:
+    rows = [{"text": text, "about": about, "from": [place]} for text, place in ((told, 1), (other, 3))]
+    await after(world, told, other, statements=rows)
+    await world.say("记住我喜欢喝茶")
+    asks = calls(("forget", json.dumps({"text": wanted})))
+    world.model.script = lambda request: "ok" if request.prompt.messages[-1].role == "tool" else asks
+    await world.say(wish)
+    assert world.peek.memories("text", disabled_at=None, former_at=None) == [("我喜欢喝茶",)]

@@ -305,6 +305,14 @@ def matter_in(text: str, names: tuple[str, ...] = ()) -> MemoryCommand | None:
     return None
 
 
+def all_of_matter(words: str) -> str:
+    """The matter of words that mean all of it (everything about Gemma, 小美的所有事: Gemma, 小美), else the words."""
+    if not pattern("all_told").search(fold(words)):
+        return words
+    found = matter_in(f"forget {words}" if words.isascii() else f"忘记{words}")
+    return (found is not None and found.scope == "matter" and found.content) or words
+
+
 def _matter(shape: str, found: re.Match[str]) -> tuple[int, int] | None:
     """Where a wish to forget names its matter; None for a report (昨天学的全忘了) and for what is no matter."""
     said, rest = found["c"], shape[found.end("c") : found.end()]

@@ -12,7 +12,7 @@ from bot.core.events import Event
 from bot.core.memories import Memory, NameSlot, NewMemory
 from bot.core.models import Message, ToolSpec
 from bot.core.tools import Tool, ToolAnswer, ToolArguments, ToolContext, ToolRefused, UnlearnRequest, read_arguments
-from bot.language.wishes.forget import OwnLine, is_about, lines_about, matching
+from bot.language.wishes.forget import OwnLine, all_of_matter, is_about, lines_about, matching
 from bot.language.wishes.own_words import HINTED, OwnWords, memories_named, read_own_words
 from bot.memory.lifecycle import with_day
 from bot.memory.screening import harmless
@@ -224,7 +224,7 @@ class MemoryTools:
         is to be kept nowhere."""
         asked = read_arguments(ForgetArguments, arguments)
         number = str(asked.id if asked.id is not None else "").strip().lstrip("#")
-        wanted = (asked.text or "").strip()
+        wanted = all_of_matter((asked.text or "").strip())
         if not number and number_of(wanted) is not None and wanted.startswith(tuple(SIGNS["memory"])):
             number, wanted = wanted[1:].strip(), ""
         if not (number or wanted) or (number and not (number.isascii() and number.isdigit())):
