@@ -4,7 +4,7 @@ import os
 import signal
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -37,7 +37,9 @@ from bot.cli.terminal import (
     system_language,
 )
 from bot.core.errors import NuanError
-from bot.core.ports import ROLES, Role
+
+if TYPE_CHECKING:
+    from bot.core.ports import Role
 
 app = typer.Typer(
     name="nuan",
@@ -280,8 +282,10 @@ def run(
     run_guarded(serve(source, guard(source.read), roles=roles), loads=True)
 
 
-def _roles(text: str) -> tuple[Role, ...]:
+def _roles(text: str) -> "tuple[Role, ...]":
     """The roles that are named with commas between them; none for ""."""
+    from bot.core.ports import ROLES  # asyncio loads with it, which most commands do without
+
     named = [name.strip() for name in text.split(",")] if text else []
     if wrong := [name for name in named if name not in ROLES]:
         raise typer.BadParameter(f"{wrong[0]!r} is not one of {', '.join(ROLES)}", param_hint="'--role'")
