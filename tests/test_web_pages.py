@@ -138,6 +138,7 @@ async def test_the_overview_says_who_talked_what_is_due_and_what_it_cost(world: 
         "06-14 08:00",
         f"{tokens:,} tokens",
         "Last 7 days",
+        "does everything",
     ):
         assert said in told, said
 

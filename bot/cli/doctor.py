@@ -14,6 +14,7 @@ from bot.cli.installation import Installation, library_missing, make_adapter
 from bot.cli.model_checks import call_findings, embedding_findings, model_findings
 from bot.cli.reload import chat_setting_findings
 from bot.cli.terminal import json_document
+from bot.cli.workers import process_findings
 from bot.config.mcp import OutsideServer
 from bot.config.settings import Settings, keys
 from bot.core.clock import DAY_MS, SystemClock
@@ -260,6 +261,7 @@ async def examine(place: Installation, *, call: bool = True) -> tuple[CheckResul
     found += await embedding_findings(settings, place.data, place.url)
     found += await outside_findings(settings, place.data, place.url)
     found += plugin_findings(place.data)
+    store = (*store, *await process_findings(place))
     return (*found, *chat_setting_findings(place.data, place.url), *store, *machine_findings(settings, place.data, now))
 
 

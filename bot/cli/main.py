@@ -424,6 +424,14 @@ def usage(
     print_result(run_guarded(show_usage(place, days, as_json=as_json, language=language)))
 
 
+@app.command(rich_help_panel=LOOK, epilog=examples("nuan workers", "nuan workers --json"))
+def workers(as_json: JsonOption = False, config: ConfigOption = None, data: DataOption = DATA_FOLDER) -> None:
+    """Show which processes work on the database, and what each of them does."""
+    from bot.cli.workers import show_workers
+
+    print_result(run_guarded(show_workers(read_installation(config, data), as_json=as_json)))
+
+
 @app.command(
     rich_help_panel=LOOK, epilog=examples("nuan sections", "nuan sections --json", "nuan sections --export states")
 )

@@ -82,6 +82,7 @@ async def metrics_page(
         lambda: supervisor.states,
         lambda: {name: each.silent_ms() for name, each in hearing.items()},
         lambda: app.queues,
+        app.parts.clock.now,
     )
     shown = MetricsPages(health_check, meters)
     with contextlib.suppress(StoreError):  # it begins with the first look, then

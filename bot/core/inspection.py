@@ -100,12 +100,20 @@ class HealthProblem:
 
 @dataclass(frozen=True, slots=True)
 class HealthSnapshot:
-    """What stands just now. Ages are in ms, None where a platform is not connected."""
+    """What stands just now. Ages are in ms, None where a platform is not connected.
+
+    `lags` is for how long the oldest of a queue has been due, ms; `roles` what this process does, in how many `chats` of
+    those that several share, and what it alone does.
+    """
 
     ailments: tuple[HealthProblem, ...] = ()
     silent: Mapping[str, int | None] = field(default_factory=dict)
     queues: Mapping[str, int] = field(default_factory=dict)
     deliveries: Mapping[str, int] = field(default_factory=dict)
+    lags: Mapping[str, int] = field(default_factory=dict)
+    roles: tuple[str, ...] = ()
+    chats: int = 0
+    leases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 from bot.core.errors import PlatformError, StoreError
 from bot.core.inspection import HealthArea, HealthProblem, HealthSnapshot
-from bot.core.ports import Adapter, Clock, EventSink, Log, pause
+from bot.core.ports import ROLES, Adapter, Clock, EventSink, Log, pause
 from bot.model.pool import ModelPool
 from bot.store.store import Store
 
@@ -96,29 +96,35 @@ class Supervisor:
 
 @dataclass(frozen=True, slots=True)
 class HealthCheck:
-    """Where to look: `states` and `silent` tell of each platform, `pool` is that of now, `queues` what is under way."""
+    """Where to look: `states` and `silent` tell of each platform, `pool` is that of now, `queues` what is under way, `now`
+    what time it is, ms."""
 
     store: Store
     pool: Callable[[], ModelPool]
     states: Callable[[], Mapping[str, PlatformState]]
     silent: Callable[[], Mapping[str, int | None]]
     queues: Callable[[], Mapping[str, int]]
+    now: Callable[[], int]
 
     async def look(self) -> HealthSnapshot:
         """What stands now; a store that cannot be read is an ailment, not an error."""
         silent, vitals = self.silent(), self.store.inspector
         queues, deliveries, trouble = dict(self.queues()), dict[str, int](), vitals.refusing
+        lags, here = dict[str, int](), None
         try:
             async with asyncio.timeout(STORE_S):
                 dead = sum((await self.store.events.dead()).values())
                 queues |= {"unanswered": await vitals.queued(), "dead": dead, "writes": vitals.unwritten}
                 deliveries = await self.store.outbox.states()
+                lags = await self.store.processes.lags(self.now())
+                here = next((each for each in await self.store.processes.all() if each.boot == self.store.boot), None)
         except (StoreError, TimeoutError) as error:
             trouble = str(error) or f"no answer within {STORE_S:g} s"
         ailments = [*platforms(self.states(), silent), *models(self.pool())]
         if trouble:
             ailments.append(HealthProblem("store", "store.url" if self.store.url else "nuan.db", trouble))
-        return HealthSnapshot(tuple(ailments), silent, queues, deliveries)
+        told = (ROLES, 0, ()) if here is None else (here.roles or ROLES, here.chats, here.leases)
+        return HealthSnapshot(tuple(ailments), silent, queues, deliveries, lags, *told)
 
 
 def platforms(states: Mapping[str, PlatformState], silent: Mapping[str, int | None]) -> tuple[HealthProblem, ...]:

@@ -91,6 +91,11 @@ class Metrics:
         self._deliveries = gauge("nuan_deliveries", "Messages in the outbox that are not sent.", ("state",))
         age = "Since a platform answered last; NaN: not connected."
         self._age = gauge("nuan_platform_last_poll_age_seconds", age, ("platform",))
+        lag = "For how long the oldest of what waits to be answered or sent has been due, of all processes."
+        self._lags = gauge("nuan_queue_lag_seconds", lag, ("queue",))
+        self._roles = gauge("nuan_role", "1 for what this process does.", ("role",))
+        self._chats = gauge("nuan_chats_held", "Chats that this process works in, of those that several share.")
+        self._leases = gauge("nuan_lease_held", "1 for what this process alone does.", ("lease",))
         self._healthy = gauge("nuan_healthy", "1 when this part works.", ("part",))
 
     def saw(self, level: str, event: str, fields: Mapping[str, object]) -> None:
@@ -124,6 +129,10 @@ class Metrics:
         _set(self._queues, now.queues)
         _set(self._deliveries, {state: now.deliveries.get(state, 0) for state in DELIVERIES})
         _set(self._age, {name: float("nan") if ms is None else ms / 1000 for name, ms in now.silent.items()})
+        _set(self._lags, {queue: ms / 1000 for queue, ms in now.lags.items()})
+        _set(self._roles, dict.fromkeys(now.roles, 1))
+        _set(self._leases, dict.fromkeys(now.leases, 1))
+        self._chats.set(now.chats)
         ailing = {each.part for each in now.ailments}
         _set(self._healthy, {part: int(part not in ailing) for part in PARTS})
         return generate_latest(self._registry), CONTENT_TYPE_LATEST

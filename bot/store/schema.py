@@ -49,6 +49,9 @@ POSTED = """CASE length(steps) WHEN 0 THEN 1
 META_AT = "CAST(value AS INTEGER)"
 """The instant that a row of `meta` says, ms. Who asks for it may meet rows that say something else."""
 
+SERVER_NOW = "CAST(strftime('%s', 'now') AS INTEGER) * 1000"
+"""What the clock of the database says, ms."""
+
 GIVEN, NAMED = "json_each(?) AS given", "json_each(?) AS named"
 """The numbers, and the words, of a list in JSON as rows with a column `value`."""
 

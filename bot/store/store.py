@@ -34,6 +34,7 @@ from bot.store.outside import OutsideAccess
 from bot.store.people import KnownPeople
 from bot.store.personal_data import PersonalData
 from bot.store.proactive import ProactiveTurns
+from bot.store.processes import Processes
 from bot.store.reminders import Reminders
 from bot.store.search import Search
 from bot.store.sessions import Sessions
@@ -104,6 +105,7 @@ class Store:
         self.deadlines = Deadlines(database)
         self.inspector = Inspector(database)
         self.outside = OutsideAccess(database)
+        self.processes = Processes(database)
 
     def admit_by(self, owners: frozenset[str], allow: frozenset[str]) -> None:
         """From now on these are the owners' accounts, and the ids that need no approval."""

@@ -34,7 +34,7 @@ class PeriodCost:
 async def show_overview(ask: PageRequest) -> Response:
     """Who talked, what it cost, what is due."""
     site, inspector = ask.site, ask.site.store.inspector
-    now = site.clock.now()
+    now, lease = site.clock.now(), site.settings.store.lease_seconds
     spans = [DaySpan.until(now, days, site.tz) for days in (1, 7, 30)]
     used = await site.store.ledger.used_by_cause(spans[-1].since)
     reminders, promises = await inspector.reminders(OVERVIEW_ROWS), await inspector.promises(OVERVIEW_ROWS)
@@ -46,6 +46,8 @@ async def show_overview(ask: PageRequest) -> Response:
         "now": now,
         "plot_days": OVERVIEW_DAYS,
         "money": site.settings.budget.currency,
+        "processes": [(each, each.silent_ms(lease) // 1000) for each in await site.store.processes.all()],
+        "shared": bool(site.store.url),
     }
     return render(ask, "overview.html", values)
 

@@ -16,10 +16,9 @@ from bot.core.files import create_file, give_name, sync_to_disk
 from bot.store.backups import DUMP, PresentState, cleanse
 from bot.store.engine import PooledUrl
 from bot.store.files import DataFiles, carry_kept
-from bot.store.postgres.connection import PostgresTx, first_line
+from bot.store.postgres.connection import KEPT, PostgresTx, first_line
 from bot.store.postgres.kept import KeptOnServer, carry_rows
 from bot.store.postgres.opening import (
-    KEPT,
     THROUGH_POOLER,
     PostgresDatabase,
     WritingTx,

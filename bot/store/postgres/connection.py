@@ -51,6 +51,19 @@ begin, as a row's lock is one of its table, too. Rows that only refer to the cha
 process is still there is read with the lock: who takes it off does it in a transaction of all. Who works in a chat is
 read after it: another claims the chat under the lock of its row."""
 
+BEGIN_READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+"""All of one moment."""
+
+KEPT = "nuan_kept"
+"""The schema of what no backup of nuan holds, so it is made where it is missing: what must be known after any restore, notes,
+and what waits to be sent or fetched."""
+
+LAST_LINE = f"SELECT max(id) FROM {KEPT}.line"
+"""A number that rises with each tombstone and each erasure that any process writes down."""
+
+FOLLOWED = f"; {LAST_LINE}"
+"""Read after the lock, by a statement of its own, which sees what was written while the lock was waited for."""
+
 HOLD_PERSON = "SELECT 1 FROM person WHERE id = ? FOR NO KEY UPDATE"
 HOLD_COUNTS = "SELECT 1 FROM schema_version FOR UPDATE"
 """What is there once, and is not written otherwise while nuan runs."""
@@ -111,6 +124,8 @@ class PostgresTx(Connection):
         self.name = f"{NAME} {boot}".strip()
         self.owner = 0
         """The number of the process that writes by it; 0: of none that must be there."""
+        self.follows = False
+        """Whether each transaction first looks what other processes forgot meanwhile."""
         self._held: set[int | None] = set()
         self._last: list[Transaction] = []
         self._connect()
@@ -161,6 +176,8 @@ class PostgresTx(Connection):
         sql = BEGIN_ALL if chat is None else BEGIN_CHAT
         if leases:
             sql += LEASES
+        if self.follows:
+            sql += FOLLOWED
         chats = ", ".join(str(lease.chat_id) for lease in leases)
         sql = sql.format(begin=self.BEGIN, owner=self.owner, chat=chat, chats=chats)
         found = self._server.execute(sql.encode(), prepare=False)  # several statements cannot be prepared
@@ -171,7 +188,21 @@ class PostgresTx(Connection):
             raise OtherChatError
         if self.owner and row != (self.owner,):
             raise LeaseLostError(TAKEN_OFF)
-        return {*leases} - {ChatLease(*each) for each in found.fetchall()} if leases and found.nextset() else ()
+        lost = {*leases} - {ChatLease(*each) for each in found.fetchall()} if leases and found.nextset() else set()
+        if self.follows and found.nextset():
+            self._follow(found)
+        return lost
+
+    def begin_reading(self) -> None:
+        """Begin a transaction that reads, all of one moment."""
+        found = self._server.execute(f"{BEGIN_READING}{FOLLOWED if self.follows else ''}".encode(), prepare=False)
+        if self.follows and found.nextset():
+            self._follow(found)
+
+    def _follow(self, found: psycopg.Cursor[Any]) -> None:
+        """Nothing is written or told that another process had forgotten by now."""
+        row = found.fetchone()
+        self.files.tombstones.follow((row and row[0]) or 0)
 
     def hold_person(self, person_id: int | None) -> None:
         """As `Tx.hold_person`."""

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from bot.core.errors import StoreError
 from bot.store.files import KEPT_LINES, KeptInFolder, carry_kept
-from bot.store.postgres.connection import PostgresTx
-from bot.store.postgres.opening import KEPT, LAST_LINE, explained
+from bot.store.postgres.connection import KEPT, LAST_LINE, PostgresTx
+from bot.store.postgres.opening import explained
 from bot.store.transactions import Row
 from bot.store.waiting import FilesInFolder, carry_files
 

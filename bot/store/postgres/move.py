@@ -23,11 +23,10 @@ from bot.core.people import Audience
 from bot.core.recall import Matches, RecallQuery
 from bot.store.engine import Connection
 from bot.store.files import KeptBeside, KeptInFolder, carry_kept
-from bot.store.postgres.connection import NUMBERED, PostgresTx
+from bot.store.postgres.connection import BEGIN_READING, NUMBERED, PostgresTx
 from bot.store.postgres.kept import FilesOnServer, KeptOnServer
 from bot.store.postgres.notes import NotesOnServer
 from bot.store.postgres.opening import (
-    BEGIN_READING,
     UNFINISHED,
     WritingTx,
     bring_forward,

@@ -18,9 +18,9 @@ from bot.core.archive import NoteRefused
 from bot.core.errors import StoreError
 from bot.core.files import disk_errors, write_file
 from bot.store.files import DataFiles, Listing, NoteFiles, too_large
-from bot.store.postgres.connection import PostgresTx
+from bot.store.postgres.connection import KEPT, PostgresTx
 from bot.store.postgres.kept import FilesOnServer, KeptOnServer
-from bot.store.postgres.opening import KEPT, explained
+from bot.store.postgres.opening import explained
 
 SEEN_FILE = "notes.seen"
 """How each note was when this folder and the rows were last the same."""
@@ -238,7 +238,9 @@ class NotesOnServer(NoteFiles):
             self._server = PostgresTx(self._url)
         try:
             self._server.execute("SELECT 1")
-        except psycopg.OperationalError:
+        except psycopg.OperationalError as error:
+            if not self._server.cut_off(error):
+                raise
             self._server.ready()
         return self._server
 

@@ -15,7 +15,7 @@ from bot.core.ports import Role
 from bot.store.engine import CHAT_LEASE, LEASE_SECONDS, WIPE_KEY, WRITERS, Database, LastWrite, PooledUrl, Writer
 from bot.store.files import DataFiles
 from bot.store.index import is_index_stale, refresh_index
-from bot.store.postgres.connection import PostgresTx, first_line, store_error
+from bot.store.postgres.connection import KEPT, PostgresTx, first_line, store_error
 from bot.store.postgres.processes import LOCK, Registration, SharedLeases, held_by, hold_tables, holder_of, take_off
 from bot.store.schema import SCHEMA_VERSION, read_migrations
 from bot.store.transactions import AccessLists, Tx
@@ -28,18 +28,8 @@ LEAST_SERVER = 15
 READERS = 4
 """Reading connections of a process: as many transactions read at once."""
 
-BEGIN_READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-"""All of one moment."""
-
 UNFINISHED = "move_unfinished"
 """The table that a database has for as long as a move into it lasts: nobody answers from half of the rows."""
-
-KEPT = "nuan_kept"
-"""The schema of what no backup of nuan holds, so it is made where it is missing: what must be known after any restore, notes,
-and what waits to be sent or fetched."""
-
-LAST_LINE = f"SELECT max(id) FROM {KEPT}.line"
-"""A number that rises with each tombstone and each erasure that any process writes down."""
 
 THROUGH_POOLER = (
     "this needs the server itself, and store.pooler says that store.url leads to a pooler: give this one command "
@@ -67,6 +57,7 @@ class PostgresDatabase(Database):
         self._registration = registration
         self._sharing: SharedLeases | None = None
         self._boot = "" if registration is None else registration.boot
+        self._follows = registration is None or registration.shared
         last = LastWrite()
         self._writers: tuple[Writer, ...] = ()
         if registration is not None:
@@ -124,6 +115,7 @@ class PostgresDatabase(Database):
             reader = PostgresTx(self._url, self._boot)
         if self._shared is not None:
             reader.files, reader.lists, reader.boot = self._shared
+            reader.follows = self._follows
         try:
             reader.ready()
             try:
@@ -159,13 +151,13 @@ class PostgresDatabase(Database):
 
 def _writer(url: str, registration: Registration, last: LastWrite) -> Writer:
     tx = PostgresTx(url, registration.boot)
-    tx.owner = registration.id
+    tx.owner, tx.follows = registration.id, registration.shared
     return Writer(tx, last)
 
 
 def _read(reader: PostgresTx, work: Callable[[Tx], T]) -> T:
-    reader.execute(BEGIN_READING)
     try:
+        reader.begin_reading()
         return work(reader)
     finally:
         with contextlib.suppress(psycopg.Error):  # what was read is told, or why it could not be
