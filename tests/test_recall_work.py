@@ -13,6 +13,7 @@ import pytest
 from bot.core.people import Audience
 from bot.core.recall import HIT_KINDS, HitKind, Matches, RecallQuery
 from bot.store.engine import Database
+from bot.store.index import Doc, add_document, drop_documents, rescope
 from bot.store.search import Search, WantedDocuments
 from bot.store.sqlite.connection import SqliteTx
 from bot.store.sqlite.opening import open_database
@@ -41,6 +42,12 @@ class Counted:
         self._db.close()
 
 
+def all_found(matches: Matches) -> WantedDocuments:
+    """Twenty of what holds a word of the question, with the lines around them."""
+    docs = tuple({doc for posting in matches.postings for doc in posting.docs})
+    return WantedDocuments(docs[:20], docs[:20])
+
+
 async def looked(folder: Path, lines: int, people: int, kinds: tuple[HitKind, ...], heard: int) -> tuple[int, int]:
     """Steps of a question of the first of so many people, each with so many lines, and how many lines that read."""
     path = folder / f"{people}" / DATABASE
@@ -48,14 +55,10 @@ async def looked(folder: Path, lines: int, people: int, kinds: tuple[HitKind, ..
     await asyncio.to_thread(fill, path, lines * people, people)
     asking = RecallQuery(Audience(1, "dm", (1,)), 1, "", NOW, kinds=kinds, heard=heard)
 
-    def choose(matches: Matches) -> WantedDocuments:
-        docs = tuple({doc for posting in matches.postings for doc in posting.docs})
-        return WantedDocuments(docs[:20], docs[:20])
-
     with closing(Counted(path)) as counted:
         finding = Search(cast("Database", counted))
         terms = tuple(dict.fromkeys(sentence(random.Random(3), 8)))
-        _, found = await finding.look(asking, terms, ((0, NOW),), choose)
+        _, found = await finding.look(asking, terms, ((0, NOW),), all_found)
         return counted.steps, len(found)
 
 
@@ -68,3 +71,31 @@ async def test_a_recall_looks_at_no_lines_of_people_who_may_not_be_seen(
     assert few > 20
     assert as_few > 20
     assert among < 2 * alone
+
+
+async def test_the_talks_of_a_person_are_read_again_only_when_documents_came_or_went(tmp_path: Path) -> None:
+    path = tmp_path / DATABASE
+    await (await open_database(path)).close()
+    await asyncio.to_thread(fill, path, 400, 1)
+    asking = RecallQuery(Audience(1, "dm", (1,)), 1, "", NOW)
+    terms = tuple(dict.fromkeys(sentence(random.Random(3), 8)))
+    with closing(Counted(path)) as counted:
+        finding = Search(cast("Database", counted))
+
+        async def steps() -> int:
+            """Of one question; what it finds is what a nuan that knows nothing yet finds."""
+            before = counted.steps
+            found = await finding.look(asking, terms, (), all_found)
+            after = counted.steps
+            assert found == await Search(cast("Database", counted)).look(asking, terms, (), all_found)
+            return after - before
+
+        first, again = await steps(), await steps()
+        assert again < first
+        await counted.read(lambda tx: add_document(tx, Doc("line", 401, "p1", 1, 1, NOW, "你好吗", 401, 401)))
+        new = await steps()
+        await counted.read(lambda tx: drop_documents(tx, "line", (7,)))
+        gone = await steps()
+        await counted.read(lambda tx: rescope(tx, "p1", "p2"))
+        others = await steps()
+        assert min(new, gone) > again > others

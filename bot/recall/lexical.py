@@ -26,7 +26,7 @@ LEAST = 0.01
 """Terms that tell less than this share of the one that tells most change no order, and cost the most (a character that
 stands in nine of ten documents)."""
 
-POOL, LIFTING = (60, 160), (15, 30)
+POOL, LIFTING = (40, 100), (10, 20)
 """Documents that are looked at closely, and lines whose neighbours are as well: for a question of a few words, and for
 a message that goes on with a talk, of which many lines tell a little (measured)."""
 
@@ -157,7 +157,8 @@ def lexical_fit(
     counts = {number: term_counts(found, question.weights) for number, found in terms.items()}
     shares = {number: _shares(weights, counts[number], len(found), average) for number, found in terms.items()}
     figures = {number: _figure(found, question.beside) for number, found in shares.items()}
-    best = max(figures.values(), default=0.0)
+    first = max(figures, key=figures.__getitem__, default=0)
+    best = figures.get(first, 0.0)
     for clause in question.clauses:
         answers = {n: sum(found[term] for term in found.keys() & clause) for n, found in shares.items() if found}
         _add(figures, answers, CLAUSE * best)
@@ -165,12 +166,10 @@ def lexical_fit(
     for each in candidates:
         number = each.finding.doc
         # A new term alone brings nothing: it may be anybody's.
-        if figures[number] and not more.keys().isdisjoint(each.terms):
-            told = term_counts(each.terms, more)
+        if figures[number] and (told := term_counts(each.terms, more)):
             figures[number] += sum(_shares(more, told, len(each.terms), average).values())
     if meant and figures:
-        first = max(shares.values(), key=lambda found: _figure(found, question.beside))
-        held = sum(weights[term] for term in first if term not in question.beside)
+        held = sum(weights[term] for term in shares[first] if term not in question.beside)
         weight = MEANT * max(*figures.values(), LEAST_WORDS) * (1 - min(held / whole, 1.0) if whole else 1.0) ** FALL
         for number in figures.keys() & meant.keys():
             figures[number] += weight * meant[number]

@@ -1,6 +1,7 @@
 """Searching the index for an audience: by terms, by number, and the vectors of documents."""
 
 import json
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, repeat
@@ -20,7 +21,7 @@ from bot.core.recall import (
     SearchHit,
     TimeSpan,
 )
-from bot.store.engine import Repository, reading, reads, writes
+from bot.store.engine import Database, Repository, reads, writes
 from bot.store.events import OWN_RECENT_LINES, read_events
 from bot.store.index import DOCUMENT_TEXT, STORE_VECTOR, fingerprint, scopes_of
 from bot.store.ledger import Settlement, settle_call
@@ -89,6 +90,13 @@ MOST_COMPARED = 20_000
 """Newest documents of an audience whose vectors are compared: 120 MB of them at 1,536 dimensions."""
 
 
+MOST_KNOWN = 100_000
+"""Lines of which it is known between two questions which talk they are of: about 20 MB."""
+
+TalkLines = tuple[tuple[IndexedTalk, ...], dict[int, int], dict[int, int]]
+"""Talks, and of each line of them the place of its talk among these and its length."""
+
+
 @dataclass(frozen=True, slots=True)
 class WantedDocuments:
     """Documents to read; of `lines` also those around them."""
@@ -114,25 +122,62 @@ class NewVector:
     vector: bytes
 
 
+class KnownTalks:
+    """The talks that questions looked at lately. They are read again as soon as the audience may see other documents."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[tuple[object, ...], tuple[Row, TalkLines]] = OrderedDict()
+
+    def read(self, tx: Tx, asking: RecallQuery, state: Row) -> TalkLines:
+        """All talks of which the audience may see lines; `state` is what its documents are (`_matches`)."""
+        held = _held(tx, asking, ("line",)) if "line" in asking.kinds else []
+        if not held:
+            return (), {}, {}
+        limits, values = _limits(asking)
+        key = (*held, limits, *values)
+        before, lines = self._known.pop(key, (None, None))
+        if lines is None or before != state:
+            lines = _talks(tx, held, limits, values)
+        self._known[key] = state, lines
+        while sum(len(known[1]) for _, known in self._known.values()) > MOST_KNOWN and len(self._known) > 1:
+            self._known.popitem(last=False)
+        return lines
+
+
 def look_up(
     tx: Tx,
     asking: RecallQuery,
     terms: Sequence[str],
     spans: Sequence[TimeSpan],
     choose: Callable[[Matches], WantedDocuments],
+    known: KnownTalks,
 ) -> tuple[Matches, tuple[Candidate, ...]]:
     """What the index has of these terms and of these times, and of that what `choose` (pure) wants to be read.
 
     A term that is not letters and figures has nothing. One trip: what was chosen is there when it is read.
     """
-    matches = _matches(tx, asking, [term for term in terms if term.isalnum()], spans)
+    matches = _matches(tx, asking, [term for term in terms if term.isalnum()], spans, known)
     return matches, _candidates(tx, asking, choose(matches))
 
 
 class Search(Repository):
     """What can come back, by its words and its vectors; every read for people filters by audience in the query."""
 
-    look = reading(look_up)
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self._known = KnownTalks()
+
+    @reads
+    def look(
+        self,
+        tx: Tx,
+        asking: RecallQuery,
+        terms: Sequence[str],
+        spans: Sequence[TimeSpan],
+        choose: Callable[[Matches], WantedDocuments],
+    ) -> tuple[Matches, tuple[Candidate, ...]]:
+        """As `look_up`."""
+        return look_up(tx, asking, terms, spans, choose, self._known)
 
     @reads
     def read(self, tx: Tx, asking: RecallQuery, wanted: WantedDocuments) -> tuple[Candidate, ...]:
@@ -293,23 +338,24 @@ class Search(Repository):
         tx.run("DELETE FROM vector")
 
 
-def _matches(tx: Tx, asking: RecallQuery, terms: Sequence[str], spans: Sequence[TimeSpan]) -> Matches:
+def _matches(
+    tx: Tx, asking: RecallQuery, terms: Sequence[str], spans: Sequence[TimeSpan], known: KnownTalks
+) -> Matches:
     scopes = scopes_of(asking.audience)
     limits, values = _limits(asking)
     here = f"FROM doc WHERE scope IN ({placeholders(scopes)})"
-    count, length = tx.row(f"SELECT count(*), sum(length) {here}", *scopes)
+    # Where these are the same, the documents are, but for a coincidence: a number is never given twice.
+    state = tx.row(f"SELECT count(*), sum(length), max(id), sum(id), sum(chat_id) {here}", *scopes)
+    count, length = state[:2]
     then = f"SELECT id {here} AND at >= ? AND at < ?{limits} ORDER BY at DESC LIMIT ?"
     dated = {number for span in spans for number in tx.ids(then, *scopes, *span, *values, MOST_DATED)}
-    return Matches(_postings(tx, asking, terms), count, length or 0, tuple(sorted(dated)), *_talks(tx, asking))
+    return Matches(
+        _postings(tx, asking, terms), count, length or 0, tuple(sorted(dated)), *known.read(tx, asking, state)
+    )
 
 
-def _talks(tx: Tx, asking: RecallQuery) -> tuple[tuple[IndexedTalk, ...], dict[int, int], dict[int, int]]:
-    """All talks of which the audience may see lines, and the place and the length of each line. Of one scope, as is
-    nearly always, the index has them in order."""
-    held = _held(tx, asking, ("line",)) if "line" in asking.kinds else []
-    if not held:
-        return (), {}, {}
-    limits, values = _limits(asking)
+def _talks(tx: Tx, held: Sequence[str], limits: str, values: Sequence[object]) -> TalkLines:
+    """All talks with lines in these scopes. Of one, as is nearly always, the index has them in order."""
     where = f" AND scope IN ({placeholders(held)}){limits} GROUP BY chat_id, talk"
     rows = tx.all(SELECT_TALKS + where, *held, *values)
     # Once for all: to begin costs as much as to read twenty.

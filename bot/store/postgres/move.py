@@ -36,7 +36,7 @@ from bot.store.postgres.opening import (
 )
 from bot.store.postgres.processes import OF_PROCESSES
 from bot.store.schema import SCHEMA_VERSION
-from bot.store.search import WantedDocuments, look_up
+from bot.store.search import KnownTalks, WantedDocuments, look_up
 from bot.store.sqlite.connection import SqliteTx, reading_uri
 from bot.store.sqlite.opening import MOVING, checkpoint, connect
 from bot.store.sqlite.opening import bring_forward as bring_file_forward
@@ -374,7 +374,7 @@ def _found(tx: Tx, asking: RecallQuery, terms: tuple[str, ...]) -> tuple[object,
         docs = tuple(sorted({doc for posting in matches.postings for doc in posting.docs}))[-MOST_FOUND:]
         return WantedDocuments(docs, docs)
 
-    matches, candidates = look_up(tx, asking, terms, (), choose)
+    matches, candidates = look_up(tx, asking, terms, (), choose, KnownTalks())
     talks = sorted((talk.chat_id, talk.talk, talk.begun, talk.at, talk.length) for talk in matches.talks)
     return matches.postings, matches.count, matches.length, talks, sorted(candidates, key=lambda one: one.finding.doc)
 
