@@ -1,5 +1,6 @@
 """Recall by meaning with the local encoder: who gets it, what it finds, and what is answered when it does not work."""
 
+import os
 import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -154,8 +155,49 @@ async def test_when_it_dies_words_answer_until_it_is_loaded_and_what_is_new_is_f
         assert texts(await recalled(world, "坚果能吃吗"))[0] == "我对花生过敏"
 
 
-@pytest.mark.parametrize("size", [None, 1_000_000])
-async def test_with_a_missing_or_cut_file_of_weights_words_answer_and_the_doctor_says_so(
+HANGING = """
+import time
+from pathlib import Path
+import numpy as np
+
+class USE:
+    def __init__(self, threads):
+        self._hangs = (Path(__file__).parent / "hang").exists()
+
+    def encode(self, texts):
+        while self._hangs and texts != ["warm"]:
+            time.sleep(60)
+        return np.ones((len(texts), 512)) / 512**0.5
+"""
+"""An encoder that answers no more while a file is there when it begins."""
+
+
+async def test_when_it_hangs_words_answer_at_once_and_it_is_ended_and_begun_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "packages" / ENCODER
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(HANGING, "utf-8")
+    (package / "hang").touch()
+    monkeypatch.setenv("PYTHONPATH", str(package.parent))
+    settings = by_meaning(embedding={"provider": "local", "timeout_seconds": 3.0, "query_seconds": 60.0})
+    async with opened(tmp_path / "data", settings) as world:
+        await world.say("记住我对花生过敏")
+        await world.wait(1)
+        assert [line["why"] for line in world.log.named("embedding_trouble")] == ["down"]
+        trace = await recalled(world, "花生")
+        assert texts(trace) == ["我对花生过敏"]
+        (package / "hang").unlink()
+        await world.wait(31)
+        await world.wait(61)
+        assert world.rows("SELECT count(*) > 0 FROM vector") == [(1,)]
+        assert (await recalled(world, "花生")).missing == ""
+    (package / "hang").touch()
+    assert not (await embedding_findings(settings, tmp_path / "doctor"))[0].good
+
+
+@pytest.mark.parametrize("size", [None, 1_000_000, 20_000_000_000])
+async def test_with_a_missing_cut_or_far_too_large_file_of_weights_words_answer_and_the_doctor_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int | None
 ) -> None:
     spec = find_spec(ENCODER)
@@ -165,7 +207,8 @@ async def test_with_a_missing_or_cut_file_of_weights_words_answer_and_the_doctor
     shutil.copytree(Path(spec.origin).parent, broken, ignore=shutil.ignore_patterns("weights.npz"))
     if size is not None:
         with (Path(spec.origin).parent / "resources" / "weights.npz").open("rb") as whole:
-            (broken / "resources" / "weights.npz").write_bytes(whole.read(size))
+            (broken / "resources" / "weights.npz").write_bytes(whole.read(1_000_000))
+        os.truncate(broken / "resources" / "weights.npz", size)  # of what is beyond, no disk is used
     monkeypatch.setenv("PYTHONPATH", str(broken.parent))
     async with opened(tmp_path / "data") as world:
         await world.say("记住我对花生过敏")
@@ -176,6 +219,19 @@ async def test_with_a_missing_or_cut_file_of_weights_words_answer_and_the_doctor
     found = (await embedding_findings(by_meaning(), tmp_path / "data"))[0]
     assert not found.good
     assert "recalls go by words alone" in found.text
+
+
+async def test_with_weights_of_another_shape_words_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "packages" / ENCODER
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(HANGING.replace("512)", "256)"), "utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(package.parent))
+    async with opened(tmp_path / "data") as world:
+        await world.say("记住我对花生过敏")
+        await world.wait(1)
+        assert texts(await recalled(world, "花生")) == ["我对花生过敏"]
+        assert [line["why"] for line in world.log.named("embedding_trouble")] == ["down"]
+    assert not (await embedding_findings(by_meaning(), tmp_path / "data"))[0].good
 
 
 async def test_the_doctor_says_that_it_works(tmp_path: Path) -> None:

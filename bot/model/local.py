@@ -34,18 +34,29 @@ class LocalEmbedder:
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="nuan-encoder")
         self._process: EncoderProcess | None = None
-        self._loaded = self._begun = False
+        self._loaded = self._begun = self._late = False
 
     def ready(self) -> bool:
-        """Whether it answers at once. If not it begins to load, unless it did so before and failed."""
+        """Whether it answers at once. If not it begins to load, unless it did so before and failed, or is late."""
         if not self._begun:
             self._begun = True
             self._thread.submit(self._load)  # whoever asks next meets what goes wrong
-        return self._loaded
+        return self._loaded and not self._late
 
     async def embed(self, texts: Sequence[str], deadline_s: float) -> Embeddings:
-        """The vectors of these texts, as soon as it is loaded; ModelError when it cannot be, or has ended."""
-        return await within_deadline(deadline_s, self._embed(texts), "no vectors")
+        """The vectors of these texts, as soon as it is loaded; ModelError when it cannot be, has ended or is late.
+
+        When it is late twice and said nothing in between, it is ended, and the next call has it loaded again.
+        """
+        before = self._late
+        try:
+            return await within_deadline(deadline_s, self._embed(texts), "no vectors")
+        except ModelError as error:
+            if error.fault == "timeout":
+                if self._late and before and self._process is not None:
+                    self._process.kill()
+                self._late = True
+            raise
 
     async def close(self) -> None:
         """End the process."""
@@ -68,7 +79,7 @@ class LocalEmbedder:
             if self._process is None:
                 self._process = EncoderProcess()
                 self._process.wait()
-                self._loaded = True
+                self._loaded, self._late = True, False
         except (EncoderError, OSError) as error:
             self._end()
             raise ModelError("unreachable", str(error)) from error
@@ -78,13 +89,15 @@ class LocalEmbedder:
         process = self._load()
         shown = [text[:READ_CHARS].translate(simplified()).encode("utf-8", "replace").decode() for text in texts]
         try:
-            return process.vectors(shown)
+            found = process.vectors(shown)
+            self._late = False
+            return found
         except EncoderError as error:
             self._end()
             self._begun = False  # as it worked until now, the next question has it loaded again
             raise ModelError("unreachable", str(error)) from error
 
     def _end(self) -> None:
-        process, self._process, self._loaded = self._process, None, False
+        process, self._process, self._loaded, self._late = self._process, None, False, False
         if process is not None:
             process.end()
