@@ -26,7 +26,7 @@ LEAST = 0.01
 """Terms that tell less than this share of the one that tells most change no order, and cost the most (a character that
 stands in nine of ten documents)."""
 
-POOL, LIFTING = (40, 100), (10, 20)
+POOL, LIFTING = (60, 160), (15, 30)
 """Documents that are looked at closely, and lines whose neighbours are as well: for a question of a few words, and for
 a message that goes on with a talk, of which many lines tell a little (measured)."""
 
