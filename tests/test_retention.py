@@ -28,6 +28,7 @@ ENDS = {
     "one row of each person, chat or model": "person account chat place member counting heartbeat joining rush "
     "chat_context told trace",
     "one row of what the program itself is": "meta",
+    "while a process works there": "process chat_lease lease",
     "one row of each key, until it is taken back": "setting recount",
     "counts_days": "event session participant epoch turn turn_event call prefix spent",
 }
