@@ -16,6 +16,7 @@ from bot.core.people import Audience
 from bot.core.ports import ROLES
 from bot.core.speaking import HEARTBEAT
 from bot.store.engine import CHAT_LEASE
+from bot.store.files import DataFiles
 from bot.store.postgres.connection import PostgresTx
 from bot.store.postgres.opening import open_database
 from bot.store.store import Store, open_store
@@ -123,7 +124,7 @@ async def test_the_chats_of_a_dead_process_are_claimed_after_its_lease_and_it_st
 
 @pytest.mark.parametrize("of_all", [False, True])
 async def test_a_connection_that_hangs_in_a_transaction_of_a_dead_process_holds_nobody_up(
-    url: str, of_all: bool
+    tmp_path: Path, url: str, of_all: bool
 ) -> None:
     run(url, "INSERT INTO chat (id, kind, title, created_at) VALUES (1, 'dm', '', 0)")
     entered, go_on, gone = threading.Event(), threading.Event(), asyncio.Event()
@@ -136,6 +137,8 @@ async def test_a_connection_that_hangs_in_a_transaction_of_a_dead_process_holds_
 
     first = await open_database(url, boot="a", lease_seconds=LONG, roles=ROLES)
     second = await open_database(url, boot="b", lease_seconds=SHORT, roles=ROLES)
+    for each, name in ((first, "first"), (second, "second")):
+        each.share(DataFiles(tmp_path / name), boot=name[0])
     second.leases.on_gone(gone.set)
     hanging = asyncio.create_task(first.write(hangs, chat=place))
     await asyncio.to_thread(entered.wait, WAIT_S)

@@ -74,7 +74,7 @@ def sums(folder: Path) -> dict[str, str]:
 def test_all_commands_of_the_installation_are_there_with_help_and_examples_that_can_be_typed() -> None:
     wanted = (
         "init owner-code chat run ctx boot memory sections usage logs doctor backup restore export erase move unset mcp web "
-        "reload version"
+        "reload version workers"
     )
     assert {words[0] for words in EVERY} == set(wanted.split())
     for shell in ("", "memory import", "reload"):

@@ -36,7 +36,7 @@ LEFT_OUT_TABLES = {
     "what is under way for minutes, or can be taken back for days": (
         "conversation_window lately question reminder_question code told link linked linking rewriting heartbeat joining rush effect trace outside_grant"
     ),
-    "nobody's": "prefix counting recount meta spent outside_day outside_server",
+    "nobody's": "prefix counting recount meta spent outside_day outside_server process chat_lease lease",
     "what plugins keep of a chat": "plugin_value",
     "the house's or a chat's, set for everybody in it": "chat_context setting",
 }

@@ -7,6 +7,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -26,10 +27,11 @@ from bot.store.files import DataFiles
 from bot.store.postgres import backups
 from bot.store.postgres.backups import at_name, check, dump, holds_kept, restore
 from bot.store.postgres.connection import NUMBERED, PostgresTx
-from bot.store.postgres.opening import MIGRATIONS, bring_forward
+from bot.store.postgres.opening import MIGRATIONS, bring_forward, open_database
 from bot.store.schema import SCHEMA_VERSION
 from bot.store.sqlite.connection import open_existing
 from bot.store.store import DATABASE, Store, open_store
+from bot.store.transactions import Tx
 from bot.text.terms import TERMS_VERSION
 from tests import servers, storing
 from tests.blank import lay, open_laid
@@ -130,6 +132,31 @@ async def test_connections_that_the_server_ended_are_made_anew_and_nothing_is_lo
         person, chat, _ = await storing.ids(store)
         kept = await store.memories.owned(person, Audience(chat, "dm", (person,)))
         assert {memory.text for memory in kept} == {"第一件", "第二件"}
+
+
+SLOW_COMMITS = """CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(1); RETURN NULL; END $$;
+    CREATE CONSTRAINT TRIGGER slow AFTER INSERT ON prefix DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION slow()"""
+"""A transaction that stores a prefix takes a second to end."""
+
+
+async def test_what_became_of_a_commit_is_asked_until_the_server_is_back(url: str) -> None:
+    """Its outcome is known then, so that it is stored once."""
+    tries: list[int] = []
+    comes_and_goes = [threading.Timer(0.3, let_in, (url, "false")), threading.Timer(1.5, let_in, (url, "true"))]
+
+    def work(tx: Tx) -> None:
+        tries.append(tx.insert("prefix", signature="a", message="", tools=""))
+        if len(tries) == 1:
+            for timer in comes_and_goes:
+                timer.start()
+
+    database = await open_database(url)
+    with psycopg.connect(url, autocommit=True) as other:
+        other.execute(SLOW_COMMITS)
+    await database.write(work)
+    assert len(tries) == 2
+    assert await database.read(lambda tx: tx.all("SELECT signature FROM prefix")) == (("a",),)
+    await database.close()
 
 
 async def test_an_answer_that_comes_while_the_server_is_away_is_paid_once_and_said_when_it_is_back(

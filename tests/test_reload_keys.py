@@ -58,6 +58,7 @@ SPECIAL = {
     "memory.embedding.dimensions": 64,
     "speak.reply_chars": 80,
     "discord.gateway_url": "ws://127.0.0.1:9",
+    "discord.shards": "0-1/2",
     "capabilities": [{"hosts": ["127.0.0.1"], "cached_ratio": 0.3, "temperature": False}],
 }
 GUESSES = (5, 0.5, "b", "http://127.0.0.1:8", ["b"])

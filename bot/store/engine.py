@@ -264,6 +264,10 @@ class Writer:
                 return
             for job in batch:
                 self._commit([job])
+        except Exception as error:  # noqa: BLE001 - a defect must not end the thread, with which all would wait for ever
+            self._undo()
+            for job in batch:
+                job.error = error
 
     def _undo(self) -> None:
         with contextlib.suppress(self.tx.failures):  # the failure itself may have ended the transaction

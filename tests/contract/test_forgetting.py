@@ -74,12 +74,7 @@ async def test_what_was_forgotten_is_found_in_no_table_but_the_row_kept_for_undo
 
 async def test_the_session_of_a_scrubbed_digest_is_to_be_digested_again_once(store: Store) -> None:
     memory, audience = await told_everywhere(store)
-    assert (await store.deadlines.look(NOW + 1))[0] == (
-        ("outbox", memory.chat_id),
-        ("roll", memory.chat_id),
-        ("tidy", 0),
-        ("life", 0),
-    )
+    assert (await store.deadlines.look(NOW + 1))[0] == (("outbox", memory.chat_id), ("roll", memory.chat_id))
     await drop(store, memory)
     session = await store.sessions.session(1)
     assert ("digest", session.id) in (await store.deadlines.look(NOW + 1))[0]

@@ -86,11 +86,15 @@ ROWS: tuple[Row, ...] = (
         "20 SIGKILLs under load: 0 lost, 0 twice, nuan goes on by itself",
         "kills",
         20,
-        1,
+        0,
         0,
         PIECE_S,
         (*NOTHING, WORKS, PAID),
         partial(ended, how=SIGKILL, unit="kills"),
+        (
+            "test_postgres.py::test_connections_that_the_server_ended_are_made_anew_and_nothing_is_lost",
+            "test_postgres.py::test_what_became_of_a_commit_is_asked_until_the_server_is_back",
+        ),
     ),
     Row(
         "P2",
@@ -103,7 +107,7 @@ ROWS: tuple[Row, ...] = (
         PIECE_S,
         (*NOTHING, WORKS, PAID),
         partial(ended, how=SIGQUIT, unit="stops"),
-        ("test_rows_server.py::test_in_short",),
+        ("test_postgres.py::test_connections_that_the_server_ended_are_made_anew_and_nothing_is_lost",),
     ),
     Row(
         "P3",
@@ -111,11 +115,15 @@ ROWS: tuple[Row, ...] = (
         "50 cuts, shorter and longer than the lease: 0 lost, 0 twice, another one takes over",
         "cuts",
         50,
-        2,
+        0,
         25,
         PIECE_S,
         (*NOTHING, WORKS, TAKEN),
         cut,
+        (
+            "test_chat_leases.py::test_a_connection_that_hangs_in_a_transaction_of_a_dead_process_holds_nobody_up",
+            "test_chat_leases.py::test_with_leases_lost_at_any_statement_nobody_stores_what_another_may",
+        ),
     ),
     Row(
         "S13",

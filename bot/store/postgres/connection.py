@@ -1,5 +1,6 @@
 """Connections to a PostgreSQL server, and what only it can tell of a database."""
 
+import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -18,11 +19,19 @@ from bot.store.transactions import OtherChatError, Row
 CONNECT_SECONDS = 5
 """How long a server may take to answer; who waits for it is waited for."""
 
-ASKED_AGAIN_SECONDS = 0.1
-"""Between two questions whether a transaction has ended."""
+ASKED_AGAIN_SECONDS, ASKED_TIMES = 0.2, 50
+"""Between two questions what became of a transaction, and how often a server that is away is asked: a stop waits so long."""
 
 KEEPALIVE = b"SET tcp_keepalives_idle = 15; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3"
 """Half a minute after a line was cut the server takes the connection for dead, and its locks are free."""
+
+LINE: dict[str, Any] = {
+    "keepalives_idle": 15,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,
+}
+"""The same on this side: a line that was cut is known as such after half a minute."""
 
 PREPARED = 1_000
 """Statements that the server keeps planned for each connection."""
@@ -139,6 +148,7 @@ class PostgresTx(Connection):
             cursor_factory=psycopg.RawCursor,
             connect_timeout=CONNECT_SECONDS,
             application_name=self.name,
+            **LINE,
         )
         self._server.prepared_max = PREPARED
         if not pooled:  # what is set there, the next one would have
@@ -262,15 +272,27 @@ class PostgresTx(Connection):
             if number is None or not self.cut_off(error):
                 raise
             self.doubtful = True
-            self._server.close()
-            self._connect()
-            state = self.value("SELECT pg_xact_status(?::xid8)", number)
-            while state == "in progress":
-                self.execute("SELECT pg_sleep(?)", (ASKED_AGAIN_SECONDS,))
-                state = self.value("SELECT pg_xact_status(?::xid8)", number)
+            state = self._became_of(number)
             self.doubtful = False
             if state != "committed":
                 raise
+
+    def _became_of(self, number: str) -> str:
+        """What became of a transaction: asked on a new connection till it has ended, also while the server is away for a
+        moment. Raises what the driver raises when it is away for longer."""
+        waiting = threading.Event()
+        for left in reversed(range(ASKED_TIMES)):
+            try:
+                self._server.close()
+                self._connect()
+                while (state := self.value("SELECT pg_xact_status(?::xid8)", number)) == "in progress":
+                    waiting.wait(ASKED_AGAIN_SECONDS)
+                return str(state)
+            except psycopg.OperationalError:
+                if not left:
+                    raise
+                waiting.wait(ASKED_AGAIN_SECONDS)
+        raise AssertionError("asked at least once")
 
     def undoes_all(self, error: Exception) -> bool:
         """When the server refuses, or its tables are not those of nuan."""
