@@ -36,6 +36,7 @@ def test_a_wish_that_is_not_certain_is_a_cue(text: str, verb: str, about: str) -
     "text",
     """我忘了|我记得他|我会记住的|你还记得我的生日吗|记住了吗
 他们都叫我疯子|别叫我起床|叫我一声|好的，记住了|忘了吧|忘记带伞了
+what do you remember about my sister|tell me what you remember about my sister|do you remember my sister
 I forgot|I remember that day|do you remember me?|remember when we met|remember to call mom|forget it
 I'll never forget that
 he called me later|call me at 5|call me later|his memory is full|今天天气真好|翻译：记住我对花生过敏|> 记住我的话

@@ -200,6 +200,13 @@ async def test_the_mother_of_somebody_else_is_not_ones_own(world: World) -> None
     assert current(world) == [mine, other]
 
 
+async def test_ones_mother_told_by_ones_name_is_ones_own(world: World) -> None:
+    row = {"slot": "home", "from": [1]}
+    await after(world, "我妈住在苏州", statements=[{"text": "小王的妈妈住在苏州", "about": "妈妈", **row}])
+    await after(world, "我妈搬到杭州了", statements=[{"text": "小王的妈妈搬到杭州了", "about": "小王的妈妈", **row}])
+    assert current(world) == ["小王的妈妈搬到杭州了"]
+
+
 async def test_the_partner_of_a_sister_is_nobodys_own(world: World) -> None:
     await after(world, "我男朋友叫阿明", statements=[{"text": "我男朋友叫阿明", "slot": "partner", "from": [1]}])
     said = "我妹妹小雨交了男朋友叫阿强"

@@ -39,7 +39,7 @@ _OWN_THING = LazyPattern(_WORDS["own_thing"])
 
 _SUBJECT = LazyPattern(_WORDS["subject"])
 
-_WHOSE = LazyPattern(r"(?!我的|my |我们的|our )(?P<name>.+?)(?:的|['’]s? )\s*(?P<who>.+)$")
+_WHOSE = LazyPattern(_WORDS["whose"])
 """Somebody by whose they are: 阿凯的妈妈, Tom's mother."""
 
 
@@ -288,11 +288,16 @@ def _subject(new: NewMemory, names: tuple[str, ...], shown: list[Memory]) -> str
         and kin(text) <= _PARTNERS
     ):
         return ""
-    owner, who = _whose(folded_plain(new.subject).strip())
-    subject = who if owner in {folded_plain(name) for name in names} else new.subject
+    subject = _unowned(new.subject, names)
     known = {one.subject for one in shown if one.subject}
-    same = {one for one in known if same_subject(one, subject)}
+    same = {one for one in known if same_subject(_unowned(one, names), subject)}
     return subject if subject in known or len(same) != 1 else same.pop()
+
+
+def _unowned(subject: str, names: tuple[str, ...]) -> str:
+    """Whom the owner of a statement calls so: of 小王 小王的妈妈 is 妈妈."""
+    owner, who = _whose(folded_plain(subject).strip())
+    return who if owner in {folded_plain(name) for name in names} else subject
 
 
 def _may_go(old: Memory, new: NewMemory, said: str, names: tuple[str, ...]) -> bool:

@@ -1,6 +1,7 @@
 """Searching the index for an audience: by terms, by number, and the vectors of documents."""
 
 import json
+import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -89,7 +90,6 @@ VISIBLE_LINES = "SELECT ref FROM doc WHERE kind = 'line' AND scope IN ({scopes})
 MOST_COMPARED = 20_000
 """Newest documents of an audience whose vectors are compared: 120 MB of them at 1,536 dimensions."""
 
-
 MOST_KNOWN = 100_000
 """Lines of which it is known between two questions which talk they are of: about 20 MB."""
 
@@ -127,6 +127,8 @@ class KnownTalks:
 
     def __init__(self) -> None:
         self._known: OrderedDict[tuple[object, ...], tuple[Row, TalkLines]] = OrderedDict()
+        self._lock = threading.Lock()
+        """Several threads may read at once."""
 
     def read(self, tx: Tx, asking: RecallQuery, state: Row) -> TalkLines:
         """All talks of which the audience may see lines; `state` is what its documents are (`_matches`)."""
@@ -135,12 +137,14 @@ class KnownTalks:
             return (), {}, {}
         limits, values = _limits(asking)
         key = (*held, limits, *values)
-        before, lines = self._known.pop(key, (None, None))
+        with self._lock:
+            before, lines = self._known.pop(key, (None, None))
         if lines is None or before != state:
             lines = _talks(tx, held, limits, values)
-        self._known[key] = state, lines
-        while sum(len(known[1]) for _, known in self._known.values()) > MOST_KNOWN and len(self._known) > 1:
-            self._known.popitem(last=False)
+        with self._lock:
+            self._known[key] = state, lines
+            while sum(len(known[1]) for _, known in self._known.values()) > MOST_KNOWN and len(self._known) > 1:
+                self._known.popitem(last=False)
         return lines
 
 

@@ -280,8 +280,8 @@ class PostgresTx(Connection):
     def _became_of(self, number: str) -> str:
         """What became of a transaction: asked on a new connection till it has ended, also while the server is away for a
         moment. Raises what the driver raises when it is away for longer."""
-        waiting = threading.Event()
-        for left in reversed(range(ASKED_TIMES)):
+        waiting, tries = threading.Event(), 0
+        while True:
             try:
                 self._server.close()
                 self._connect()
@@ -289,10 +289,10 @@ class PostgresTx(Connection):
                     waiting.wait(ASKED_AGAIN_SECONDS)
                 return str(state)
             except psycopg.OperationalError:
-                if not left:
+                tries += 1
+                if tries == ASKED_TIMES:
                     raise
                 waiting.wait(ASKED_AGAIN_SECONDS)
-        raise AssertionError("asked at least once")
 
     def undoes_all(self, error: Exception) -> bool:
         """When the server refuses, or its tables are not those of nuan."""
