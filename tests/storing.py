@@ -131,7 +131,9 @@ async def bring_back(store: Store, number: int, audience: Audience, where: Where
 
 
 async def searched(store: Store, audience: Audience, *terms: str, newest: int = 0) -> tuple[Memory, ...]:
-    """The memories with one of these terms that this audience may see, and others of the newest."""
+    """The memories with one of these terms that this audience may see, and others of the newest, in their order; the
+    order in which an engine reads them means nothing, as ranking gives them one.
+    """
     asking = Question(audience, 0, "", NOW, kinds=("memory",))
     more = await store.search.newest(asking, newest) if newest else ()
 
@@ -139,7 +141,9 @@ async def searched(store: Store, audience: Audience, *terms: str, newest: int = 
         return WantedDocuments((*more, *(doc for posting in matches.postings for doc in posting.docs)), ())
 
     _, found = await store.search.look(asking, terms, (), choose)
-    return tuple(each.finding.memory for each in found if each.finding.memory is not None)
+    return tuple(
+        sorted((one.finding.memory for one in found if one.finding.memory is not None), key=lambda one: one.id)
+    )
 
 
 async def layers(store: Store, audience: Audience) -> tuple[Memory, ...]:

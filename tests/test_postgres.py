@@ -80,7 +80,7 @@ def let_in(url: str, whom: str) -> None:
 
 
 async def found_in(store: Store) -> list[list[int]]:
-    """What is kept and told, and the numbers of what each question finds in it, in order."""
+    """What is kept and told, and the numbers of what each question finds in it."""
     for number, text in enumerate(TEXTS):
         await storing.keep(store, text, at=NOW + number * DAY)
     person, chat, _ = await storing.ids(store, at=NOW + 9 * DAY)
@@ -88,7 +88,7 @@ async def found_in(store: Store) -> list[list[int]]:
     return [[memory.id for memory in await storing.searched(store, audience, *asked)] for asked in QUESTIONS]
 
 
-async def test_both_engines_find_the_same_in_the_same_order(tmp_path: Path, url: str) -> None:
+async def test_both_engines_find_the_same(tmp_path: Path, url: str) -> None:
     async with await open_laid(tmp_path / "file") as store:
         of_file = await found_in(store)
     async with await open_store(tmp_path / "data", url=url) as store:
