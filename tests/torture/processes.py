@@ -62,8 +62,10 @@ def kill_all(pids: Iterable[int]) -> None:
 def end_strays(spared: Iterable[int]) -> None:
     """End every descendant of this process but those spared and theirs, and let go of those that were its own."""
     for _ in range(ENOUGH):
+        found = descendants(os.getpid())
+        # Looked at last: a spared server begins processes at any time, and losing one ends all of its others.
         kept = {each for pid in spared for each in (pid, *descendants(pid))}
-        if not (found := [pid for pid in descendants(os.getpid()) if pid not in kept]):
+        if not (found := [pid for pid in found if pid not in kept]):
             return
         kill_all(found)
         for pid in found:
