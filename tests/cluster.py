@@ -41,12 +41,16 @@ class Cluster:
         """Everything nuan said, in order."""
         return [outgoing.text for outgoing in self.talk.said]
 
+    def adapter(self, name: str, world: World) -> Talk:
+        """How that process talks to the platform."""
+        return self.talk
+
     async def add(self, name: str, roles: tuple[Role, ...]) -> World:
         """One more process."""
         folder = self.folder.parent / name
         servers.URLS[folder] = self.url
         world = World(folder, self.settings)
-        world.clock, world.model, world.talk, world.roles = self.clock, self.model, self.talk, roles
+        world.clock, world.model, world.talk, world.roles = self.clock, self.model, self.adapter(name, world), roles
         world.wakes = self.wakes
         self.processes[name] = world
         await world.open(settle=False)

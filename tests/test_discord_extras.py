@@ -12,6 +12,7 @@ from bot.core.events import Button
 from bot.core.files import PromptFiles
 from bot.text.catalogue import catalogue
 from tests.discord_support import COMMANDS, Scene, Town, adapter_for, outgoing, running
+from tests.fakes.discord_hooks import TOKEN_S
 from tests.fakes.discord_world import FORUM, Attachment
 from tests.proxies import Kind, proxy
 from tests.tables import all_cases
@@ -188,7 +189,7 @@ async def test_a_slash_command_says_what_one_would_type_and_its_answer_is_for_th
         answer = replace(outgoing(town.hall, "part one"), via=ctx.via, only_for=str(town.ann.id))
         await scene.adapter.send(answer)
         await scene.adapter.send(answer)
-        await scene.adapter.send(replace(answer, outbox_id=2, text="part two"))
+        await scene.adapter.send(replace(answer, outbox_id=2, text="part two", further=True))
     assert [ctx.text, remember.text] == [".ai ctx", "/remember Ann likes tea"]
     assert ctx.place.external_id == str(town.hall.id)
     shown = [one.content for one in town.server.ephemeral(town.ann) if one.content]
@@ -216,10 +217,10 @@ async def test_the_whole_table_fits_into_discord_and_every_command_says_what_one
 async def test_an_answer_whose_interaction_is_over_goes_to_a_direct_message(town: Town) -> None:
     scene = adapter_for(town.server, commands=COMMANDS)
     async with running(town.server, scene):
-        town.server.people.slash(town.hall, town.lin, "ai ctx")
+        used = town.server.people.slash(town.hall, town.lin, "ai ctx")
         await scene.sink.until(lambda: len(scene.sink.stored) == 1)
         row = replace(outgoing(town.hall, "yours"), via=scene.sink.stored[0].via, only_for=str(town.lin.id))
-        await scene.clock.advance(15 * 60_000, settled=_nothing)
+        used.at -= TOKEN_S
         await scene.adapter.send(row)
         await scene.adapter.send(replace(row, outbox_id=2, via="1"))
     assert town.server.texts(town.dm) == ["yours", "yours"]
@@ -241,10 +242,6 @@ async def test_a_button_works_for_one_person_also_after_a_restart(town: Town) ->
     (pressed,) = later.sink.stored
     assert pressed.sender is not None
     assert (pressed.text, pressed.sender.external_id) == (".ai undo", str(town.lin.id))
-
-
-async def _nothing() -> None:
-    """Nothing has to settle."""
 
 
 async def test_discord_says_who_looks_after_a_server(town: Town, scene: Scene) -> None:

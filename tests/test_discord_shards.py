@@ -4,12 +4,13 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
+from dataclasses import replace
 
 import pytest
 
-from bot.core.errors import PlatformError
-from bot.core.events import Incoming
-from tests.discord_support import RecordingSink, Scene, adapter_for, outgoing, running
+from bot.core.errors import PlatformError, SendError
+from bot.core.events import CommandSpec, Incoming
+from tests.discord_support import COMMANDS, RecordingSink, Scene, adapter_for, outgoing, running
 from tests.fakes.clock import let_others_run
 from tests.fakes.discord_server import FakeDiscord
 from tests.fakes.discord_world import Channel
@@ -42,9 +43,9 @@ class Bot:
         self.dm = world.open_dm(self.lin)
         self.stored: list[Incoming] = []
 
-    def gateway(self, shards: str) -> Scene:
+    def gateway(self, shards: str, commands: tuple[CommandSpec, ...] = ()) -> Scene:
         """One process, with what it brings to the common store."""
-        scene = adapter_for(self.server, shards=shards)
+        scene = adapter_for(self.server, shards=shards, commands=commands)
         scene.sink = SharedSink(self.stored)
         return scene
 
@@ -100,6 +101,43 @@ async def test_whichever_gateway_sends_it_reaches_every_chat_and_stands_there_on
             ids = [await scene.adapter.send(outgoing(place, f"row {row}", row)) for scene in (first, second)]
             assert ids[0] == ids[1]
     assert [bot.server.texts(place) for place in (*bot.places, bot.dm)] == [["row 1"], ["row 2"], ["row 3"]]
+
+
+async def test_an_interaction_is_answered_by_whichever_gateway_sends_as_if_it_had_got_it(bot: Bot) -> None:
+    first, second = bot.gateway("0/2", COMMANDS), bot.gateway("1/2", COMMANDS)
+    async with running(bot.server, first), running(bot.server, second):
+        used = bot.server.people.slash(bot.places[1], bot.lin, "ai ctx")
+        await second.sink.until(lambda: len(second.sink.stored) == 1)
+        await bot.server.until(lambda: used.acknowledged)
+        row = replace(outgoing(bot.places[1], "part one"), via=second.sink.stored[0].via, only_for=str(bot.lin.id))
+        for scene in (first, second):
+            await scene.adapter.send(row)
+        await first.adapter.send(replace(row, outbox_id=2, text="part two", further=True))
+    assert [one.content for one in bot.server.ephemeral(bot.lin)] == ["part one", "part two"]
+    assert (bot.server.texts(bot.places[1]), bot.server.texts(bot.dm)) == ([], [])
+    assert used.token not in row.via
+
+
+async def test_an_answer_waits_until_the_gateway_that_got_the_interaction_has_told_discord(bot: Bot) -> None:
+    first, second = bot.gateway("0/2", COMMANDS), bot.gateway("1/2", COMMANDS)
+    async with running(bot.server, first), running(bot.server, second):
+        second.sink.open.clear()
+        used = bot.server.people.slash(bot.places[1], bot.lin, "ai ctx")
+        while not second.adapter._interactions._told:
+            await let_others_run()
+        (handle,) = second.adapter._interactions._told
+        now = first.clock.now()
+        row = replace(outgoing(bot.places[1], "yours"), via=handle, only_for=str(bot.lin.id))
+        for tried_at in (0, now - 2_000):
+            with pytest.raises(SendError) as error:
+                await first.adapter.send(replace(row, tried_at=tried_at))
+            assert (error.value.fate, error.value.wait_ms) == ("wait", 300)
+        await first.adapter.send(replace(row, outbox_id=2, tried_at=now - 3_000))
+        assert bot.server.texts(bot.dm) == ["yours"], "Discord waits no longer to be told, so nobody will"
+        second.sink.open.set()
+        await bot.server.until(lambda: used.acknowledged)
+        await first.adapter.send(row)
+    assert [one.content for one in bot.server.ephemeral(bot.lin)] == ["yours"]
 
 
 async def test_any_gateway_says_who_looks_after_a_server(bot: Bot) -> None:

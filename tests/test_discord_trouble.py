@@ -103,7 +103,9 @@ async def test_both_parts_of_an_answer_only_one_may_see_arrive_though_discord_fa
         via = scene.sink.stored[0].via
         await scene.adapter.send(replace(outgoing(town.hall, "one", 1), via=via, only_for=str(town.lin.id)))
         town.server.misbehave("503", times=1, path=r"/webhooks/.*")
-        await scene.adapter.send(replace(outgoing(town.hall, "two", 2), via=via, only_for=str(town.lin.id)))
+        await scene.adapter.send(
+            replace(outgoing(town.hall, "two", 2), further=True, via=via, only_for=str(town.lin.id))
+        )
     assert [one.content for one in town.server.ephemeral(town.lin)] == ["one", "two"]
     assert town.server.texts(town.hall) == []
 
@@ -117,7 +119,9 @@ async def test_a_further_part_that_may_have_arrived_is_not_sent_again(town: Town
         await scene.adapter.send(replace(outgoing(town.hall, "one", 1), via=via, only_for=str(town.lin.id)))
         town.server.misbehave("reset_after", times=9, path=r"/webhooks/.*")
         with pytest.raises(SendError) as error:
-            await scene.adapter.send(replace(outgoing(town.hall, "two", 2), via=via, only_for=str(town.lin.id)))
+            await scene.adapter.send(
+                replace(outgoing(town.hall, "two", 2), further=True, via=via, only_for=str(town.lin.id))
+            )
     assert error.value.fate == "unknown"
 
 
@@ -125,12 +129,13 @@ async def test_an_answer_is_not_held_up_by_a_slash_command_that_a_lost_connectio
     scene = adapter_for(town.server, commands=COMMANDS)
     async with running(town.server, scene):
         scene.sink.open.clear()
-        used = town.server.people.slash(town.hall, town.lin, "ai ctx")
-        while scene.adapter._interactions.find(str(used.id)) is None:
+        town.server.people.slash(town.hall, town.lin, "ai ctx")
+        while not scene.adapter._interactions._told:
             await let_others_run()
+        (handle,) = scene.adapter._interactions._told
     scene.sink.open.set()
     async with running(town.server, scene):
-        answer = replace(outgoing(town.hall, "here"), via=str(used.id), only_for=str(town.lin.id))
+        answer = replace(outgoing(town.hall, "here"), via=handle, only_for=str(town.lin.id))
         await asyncio.wait_for(scene.adapter.send(answer), 5)
     assert town.server.texts(town.dm) == ["here"]
     assert town.server.texts(town.hall) == []

@@ -214,7 +214,7 @@ async def test_an_archive_answers_a_slash_command_for_whoever_gave_it(town: Town
         via, who = scene.sink.stored[-1].via, str(town.lin.id)
         for number, name in enumerate(("all.zip", "more.zip")):
             archive = row(town, number, *media(File, name.encode(), name, name))
-            await scene.adapter.send(replace(archive, via=via, only_for=who))
+            await scene.adapter.send(replace(archive, via=via, only_for=who, further=number > 0))
     shown = town.server.ephemeral(town.lin)
     assert [(one.content, [each.data for each in one.attachments]) for one in shown] == [
         ("all.zip", [b"all.zip"]),

@@ -111,7 +111,7 @@ class DiscordAdapter:
         self._ready: set[int] = set()
         self._commands = commands
         self._log = log
-        self._interactions = Interactions(clock)
+        self._interactions = Interactions(clock, self._token)
         self._clock = clock
         self._client: Client | None = None
         self._queues: ChannelQueues | None = None
@@ -319,8 +319,9 @@ class DiscordAdapter:
 
     async def _used(self, client: Client, queues: ChannelQueues, interaction: discord.Interaction[Any]) -> None:
         """A slash command or button: stored, then told that it arrived, for which Discord waits three seconds only."""
-        incoming = interaction_event(interaction, self._commands, client.user.id if client.user is not None else 0)
-        pending, deferred = self._interactions.keep(interaction), False
+        handle, bot_id = self._interactions.handle(interaction), client.user.id if client.user is not None else 0
+        incoming = interaction_event(interaction, self._commands, bot_id, handle)
+        told, deferred = self._interactions.begin(handle), False
         try:
             if incoming is not None:
                 await queues.take(incoming)
@@ -330,7 +331,7 @@ class DiscordAdapter:
         except FAILURES as error:  # what was asked is done all the same; the answer goes where it was asked
             self._log.warning("discord_interaction_late", error=type(error).__name__)
         finally:  # also when the connection ends here: an answer may be waiting to know
-            pending.deferred.set_result(deferred)
+            told.set_result(deferred)
 
     async def _type(self, client: Client, number: int, over: asyncio.Event) -> None:
         try:

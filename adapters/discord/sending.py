@@ -11,7 +11,7 @@ import discord
 from aiohttp_socks import ProxyError
 
 from adapters.discord.client import Address
-from adapters.discord.slash import Interactions, PendingInteraction, account_id, view_of
+from adapters.discord.slash import Interactions, account_id, view_of
 from bot.core.errors import SendError, bounded_wait_ms
 from bot.core.events import Outgoing
 from bot.core.parts import File, Image, PartKind, Reaction, Sticker, Voice
@@ -32,12 +32,16 @@ LOOK_BACK = 100
 """Messages among which an earlier try's copy is looked for: as many as one request brings."""
 SKEW_MS = 60_000
 """How far Discord's clock and this one may be apart."""
+TELL_MS, TELL_AGAIN_MS = 3_000, 300
+"""How long Discord waits to be told that an interaction arrived, and how soon it is tried again whether it was."""
 
 _GONE_CODES = (10003, 10013, 50001, 50007, 50278)
 """Unknown channel or user, no access, no direct messages, no guild in common."""
 _MUTED_CODE = 50013
 """Missing permissions: what is said there can be read all the same."""
 _UNKNOWN_MESSAGE_CODE = 10008
+_OVER_CODE = 50027
+"""Invalid webhook token: an interaction can be answered no more."""
 _NO_MENTIONS = discord.AllowedMentions.none()
 FAILURES = (discord.DiscordException, aiohttp.ClientError, ProxyError, OSError, TimeoutError, RuntimeError)
 """What the library raises when a request fails; RuntimeError is a session that was just closed."""
@@ -62,8 +66,7 @@ class DiscordSender:
         if len(formatted) <= MOST_CHARS:  # a table grows when it is drawn; better plain than refused
             outgoing = replace(outgoing, text=formatted)
         try:
-            found = self._interactions.find(outgoing.via)
-            if found is not None and await found.told() and (answered := await self._answer(found, outgoing)):
+            if outgoing.via and (answered := await self._answer(outgoing)):
                 return str(answered)
             own_dm = bool(outgoing.only_for)
             channel = await self._channel(outgoing)
@@ -176,21 +179,29 @@ class DiscordSender:
             return False
         return True
 
-    async def _answer(self, pending: PendingInteraction, outgoing: Outgoing) -> int | None:
-        """Answer an interaction for the eyes of who used it; None when Discord knows it no more."""
-        first = next(iter(pending.answers), outgoing.outbox_id) == outgoing.outbox_id
+    async def _answer(self, outgoing: Outgoing) -> int | None:
+        """Answer an interaction for the eyes of who used it; None when it surely was not and cannot be.
+
+        Whichever process got it, any one may: the first answer fills what was deferred, further ones follow.
+        """
+        interaction = self._interactions.find(outgoing.via, self._client)
+        told = await self._interactions.told(outgoing.via)
+        if interaction is None or told is False:
+            return None
+        answer = _followup if outgoing.further else _original
         try:
             with self._address.interactions():
-                answer = _original if first else _followup
-                message_id = await answer(pending.interaction, outgoing)
-        except discord.NotFound:
-            self._interactions.drop(outgoing.via)
+                return await answer(interaction, outgoing)
+        except discord.HTTPException as error:
+            if error.status != 404 and error.code != _OVER_CODE:
+                raise
+            tried_for = self._clock.now() - outgoing.tried_at if outgoing.tried_at else 0
+            if told is None and error.status == 404 and tried_for < TELL_MS:
+                raise SendError("wait", "another process is telling Discord that it arrived", TELL_AGAIN_MS) from error
             return None
         except (aiohttp.ClientError, ProxyError, OSError, TimeoutError) as error:
             # The first answer is an edit and may be repeated, a further one is a message without a nonce.
-            raise SendError("later" if first else "unknown", error_text(error)) from error
-        pending.answers[outgoing.outbox_id] = message_id
-        return message_id
+            raise SendError("unknown" if outgoing.further else "later", error_text(error)) from error
 
     def _forget(self, now: int) -> None:
         if len(self._begun) > 1_000:

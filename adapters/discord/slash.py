@@ -2,8 +2,9 @@
 
 import asyncio
 import re
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from hashlib import shake_256
 from typing import Any
 
 import discord
@@ -20,8 +21,8 @@ GROUP, PREFIX = "ai", ".ai"
 MOST_SUBCOMMANDS, ABOUT_CHARS = 25, 100
 MOST_BUTTONS, LABEL_CHARS, CUSTOM_ID_CHARS = 25, 80, 100
 """Limits of Discord's API v10, as are the two above."""
-TOKEN_MS = 14 * 60_000
-"""How long an interaction may be answered: 15 minutes by Discord, less one for clocks and slow networks."""
+TOKEN_MS = 15 * 60_000
+"""How long an interaction may be answered, by Discord."""
 
 _SUB_COMMAND, _STRING = 1, 3
 _EVERYWHERE: Json = {"integration_types": [0, 1], "contexts": [0, 1, 2]}
@@ -29,46 +30,50 @@ _DISCORD_LANGUAGES = {"zh-Hans": "zh-CN", "zh-Hant": "zh-TW"}
 _NAME = re.compile(r"[^\w-]+")
 
 
-@dataclass(slots=True)
-class PendingInteraction:
-    """An interaction: its token lives only in memory, `answers` are message ids by outbox row.
+class Interactions:
+    """What answers to interactions are sent by: handles, from which any process of the bot makes the interaction again,
+    and which of those that came here Discord was told of.
 
-    `deferred` tells whether Discord took it that an answer will come.
+    A handle holds the interaction's token, which is worth 15 minutes, encrypted by the bot's.
     """
 
-    interaction: discord.Interaction[Any]
-    since: int
-    deferred: asyncio.Future[bool]
-    answers: dict[int, int] = field(default_factory=dict)
-
-    async def told(self) -> bool:
-        """Whether it can be answered, once that is known."""
-        return await asyncio.shield(self.deferred)
-
-
-class Interactions:
-    """The interactions that may still be answered, by their id."""
-
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, bot_token: str) -> None:
         self._clock = clock
-        self._pending: dict[str, PendingInteraction] = {}
+        self._bot_token = bot_token
+        self._told: dict[str, tuple[int, asyncio.Future[bool]]] = {}
 
-    def keep(self, interaction: discord.Interaction[Any]) -> PendingInteraction:
-        """Remember one that is about to be deferred, and forget those whose time is over."""
+    def handle(self, interaction: discord.Interaction[Any]) -> str:
+        """Where its answer goes, as text."""
+        number = str(interaction.id)
+        return f"{number}:{urlsafe_b64encode(self._encrypted(interaction.token.encode(), number)).decode()}"
+
+    def find(self, handle: str, client: discord.Client) -> discord.Interaction[Any] | None:
+        """The interaction of a handle, as far as it takes to answer it; None where it is none."""
+        number, _, token = handle.partition(":")
+        if not (number.isdecimal() and token and client.application_id):
+            return None
+        given: Json = {"id": number, "type": 2, "version": 1, "attachment_size_limit": 0}
+        given["application_id"] = str(client.application_id)
+        given["token"] = self._encrypted(urlsafe_b64decode(token), number).decode(errors="replace")
+        return discord.Interaction(data=given, state=client._connection)  # type: ignore[arg-type]  # noqa: SLF001
+
+    def begin(self, handle: str) -> "asyncio.Future[bool]":
+        """Discord is about to be told that one arrived; the result is to be whether it was."""
         now = self._clock.now()
-        self._pending = {key: one for key, one in self._pending.items() if now - one.since < TOKEN_MS}
-        found = PendingInteraction(interaction, now, asyncio.get_running_loop().create_future())
-        self._pending[str(interaction.id)] = found
-        return found
+        self._told = {key: one for key, one in self._told.items() if now - one[0] < TOKEN_MS}
+        told = asyncio.get_running_loop().create_future()
+        self._told[handle] = now, told
+        return told
 
-    def find(self, handle: str) -> PendingInteraction | None:
-        """That one, or None when it is unknown or can be answered no more."""
-        found = self._pending.get(handle)
-        return found if found is not None and self._clock.now() - found.since < TOKEN_MS else None
+    async def told(self, handle: str) -> bool | None:
+        """Whether Discord was told that it arrived, once that is known; None when that was another process's to do."""
+        found = self._told.get(handle)
+        return None if found is None else await asyncio.shield(found[1])
 
-    def drop(self, handle: str) -> None:
-        """Forget one that Discord does not know any more."""
-        self._pending.pop(handle, None)
+    def _encrypted(self, text: bytes, number: str) -> bytes:
+        """Done twice it is the text again: each interaction has a pad of its own, which nobody makes without the token."""
+        pad = shake_256(f"{self._bot_token} {number}".encode()).digest(len(text))
+        return bytes(one ^ other for one, other in zip(text, pad, strict=True))
 
 
 def payload(commands: Iterable[CommandSpec]) -> list[Json]:
@@ -102,9 +107,10 @@ async def sync(client: discord.Client, commands: Sequence[CommandSpec]) -> bool:
 
 
 def interaction_event(
-    interaction: discord.Interaction[Any], commands: Iterable[CommandSpec], bot_id: int
+    interaction: discord.Interaction[Any], commands: Iterable[CommandSpec], bot_id: int, handle: str
 ) -> Incoming | None:
-    """What a use of a command or button says; None for unknown ones and for a button made for somebody else."""
+    """What a use of a command or button says, to be answered by the handle; None for unknown ones and for a button made
+    for somebody else."""
     data: Mapping[str, Any] = dict(interaction.data or {})
     match interaction.type:
         case discord.InteractionType.application_command:
@@ -116,13 +122,12 @@ def interaction_event(
     where = place_of(interaction)
     if not text or where is None:
         return None
-    handle = str(interaction.id)
     return Incoming(
         where,
         sender_of(interaction.user),
         "message",
         text,
-        delivery_key=f"{bot_id}:i{handle}",
+        delivery_key=f"{bot_id}:i{interaction.id}",
         mentions_bot=True,
         via=handle,
     )

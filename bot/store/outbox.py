@@ -15,8 +15,12 @@ from bot.store.schema import OVER_THERE, WAITING_THERE, placeholders
 from bot.store.transactions import Tx
 from bot.store.windows import cut_all_replies
 
+FURTHER = """(outbox.via <> '' AND EXISTS (SELECT 1 FROM outbox AS first WHERE first.via <> '' AND first.via = outbox.via
+    AND first.id < outbox.id AND first.state NOT IN ('failed', 'cancelled')))"""
+"""Whether an earlier row answers the same interaction."""
+
 SELECT_OUTGOING = f"""SELECT outbox.id, outbox.chat_id, place.platform, place.external_id, outbox.text, outbox.kind,
-    preview_id, via, only_for, buttons, attempts > 0, tried_at, payload FROM outbox {WAITING_THERE}
+    preview_id, via, only_for, buttons, attempts > 0, tried_at, payload, {FURTHER} FROM outbox {WAITING_THERE}
     JOIN place ON place.chat_id = outbox.chat_id AND place.current = 1 """
 
 
@@ -155,7 +159,8 @@ def take_next(tx: Tx, chat_id: int, now: int, platforms: frozenset[str] | None =
 def _outgoing(*row: Any) -> Outgoing:
     made = Outgoing(*row)
     buttons = tuple(Button(*each) for each in json.loads(row[9]))
-    return replace(made, buttons=buttons, again=bool(made.again), part=read_part(row[12]) if row[12] else None)
+    part = read_part(row[12]) if row[12] else None
+    return replace(made, buttons=buttons, again=bool(made.again), part=part, further=bool(made.further))
 
 
 class Outbox(Repository):
@@ -351,12 +356,13 @@ class Outbox(Repository):
         """Rows in sending that a process left which is gone: pending again where no second copy comes of it, else unknown.
 
         That is on the `resending` platforms, where a preview is edited, of reactions and what is still to be spoken, and on the `placing` ones, where
-        only a … may have gone out (what one person alone may read, stickers and voice are sent whole there, too).
+        only a … may have gone out (what one person alone may read, stickers and voice are sent whole there, too). A further
+        answer to an interaction is a second copy anywhere.
         Returns both numbers.
         """
         left = f"WHERE state IN ('pending', 'sending') AND state = 'sending' AND {IS_LEFT}"
         sql = (
-            f"UPDATE outbox SET state = 'pending' {left} AND (preview_id <> '' OR medium IN ('reaction', 'speech') OR EXISTS (SELECT 1 FROM place "
+            f"UPDATE outbox SET state = 'pending' {left} AND NOT {FURTHER} AND (preview_id <> '' OR medium IN ('reaction', 'speech') OR EXISTS (SELECT 1 FROM place "
             f"WHERE place.chat_id = outbox.chat_id AND current = 1 AND (platform IN ({placeholders(resending)}) "
             f"OR (only_for = '' AND medium IN ({placeholders(SHOWN_FIRST)}) AND platform IN ({placeholders(placing)})))))"
         )

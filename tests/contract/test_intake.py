@@ -158,3 +158,31 @@ async def test_where_messages_begin_as_placeholders_what_one_alone_may_read_is_n
         assert await store.outbox.take(1, NOW)
     async with await engine.open() as store:
         assert await store.outbox.recover(frozenset(), frozenset({"test"})) == found
+
+
+async def test_a_further_answer_to_an_interaction_is_known_as_one_and_not_sent_again_after_a_crash(
+    engine: Engine,
+) -> None:
+    platforms = frozenset({"test"})
+    async with await engine.open() as store:
+        event = (await say(store, ".ai a")).event
+        assert event is not None
+        drafts = [Draft(text, "command", via="7:key") for text in ("一", "二", "三")]
+        await store.outbox.answer(1, (event.id,), drafts, NOW)
+        first = await store.outbox.take(1, NOW)
+        assert first is not None
+        assert not first.further
+        await store.outbox.not_sent(1, first.outbox_id, "never", None)
+        second = await store.outbox.take(1, NOW)
+        assert second is not None
+        assert not second.further, "the first was not sent"
+        assert await store.outbox.recover(platforms) == (0, 0)
+    async with await engine.open() as store:
+        assert await store.outbox.recover(platforms) == (1, 0), "the first fills what is there, again and again"
+        second = await store.outbox.take(1, NOW)
+        assert second is not None
+        third = (await store.outbox.sent(1, second.outbox_id, ("77",), NOW, platforms))[1]
+        assert third is not None
+        assert third.further
+    async with await engine.open() as store:
+        assert await store.outbox.recover(platforms) == (0, 1)
