@@ -66,6 +66,7 @@ BOTH_ENGINES = frozenset(
         "talk",
         "tool_loop",
         "tools",
+        "unstored",
     )
 )
 """The files whose Worlds run on PostgreSQL, too: what a store has to do with, each kind of it once."""

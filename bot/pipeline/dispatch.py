@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, Protocol
 
-from bot.core.errors import OverLimit
+from bot.core.errors import OverLimit, StatementError
 from bot.core.events import Draft, Event
 from bot.core.memories import CommitmentState, Memory, MemoryCommand, MemoryQuestion, MemoryVerb, ParsedCommands
 from bot.core.people import Chat, Person, Script
 from bot.core.ports import Clock, Log
-from bot.core.sessions import Occasion
+from bot.core.sessions import Occasion, Turn
 from bot.core.speaking import STOP_REASONS
 from bot.language.pasted import asks, own_part
 from bot.language.wishes.names import introduced_name
@@ -179,7 +179,10 @@ class Dispatcher:
         StoreError: nothing of the last step was stored, so what is due stays due.
         """
         if chat_id in self._unfinished:
+            refused = await self._runner.refused(chat_id)
             for turn in await self._store.turns.running(chat_id):
+                if turn == refused:
+                    continue  # tried again when what it answers is due
                 try:
                     await self._stopper.run(chat_id, self._runner.resume(turn))
                 except Exception as error:
@@ -210,6 +213,9 @@ class Dispatcher:
         chat, due = waiting.chat, waiting.due
         if not due:
             return "nothing"
+        if (refused := await self._runner.refused(chat_id)) is not None:
+            await self._answered(refused, due, handled)
+            return "some"
         changes = tuple(event for event in due if event.kind != "message")
         for event in changes:
             handled[:] = (event,)
@@ -231,6 +237,14 @@ class Dispatcher:
                 # What comes meanwhile wakes the chat, so that there is nothing to look for after an answer to all.
                 return "all" if await self._answer(batch, waiting) and len(batch) == len(due) else "some"
         return "some"
+
+    async def _answered(self, refused: Turn, due: tuple[Event, ...], handled: list[Event]) -> None:
+        """Have the answer stored that the database refused; nothing else waits for that."""
+        handled[:] = (event for event in due if event.id in refused.event_ids)
+        if handled:
+            await self._stopper.run(refused.chat_id, self._runner.resume(refused))
+        else:
+            await self._runner.give_up(refused, StatementError.__name__)
 
     async def _batch(self, waiting: WaitingChat) -> tuple[Event, ...]:
         """What comes next; the operator is told when messages that were to be answered one by one are not."""

@@ -235,7 +235,8 @@ class JoinService(UnaskedTurns):
         try:
             waiting = await self._store.events.waiting(chat_id, self._clock.now())
             mine = tuple(event for event in waiting.due if event.why == JOIN)
-            if len(mine) < len(waiting.due) or stop.is_set():
+            under_way = await self._store.turns.running(chat_id)
+            if len(mine) < len(waiting.due) or under_way or stop.is_set():
                 outcome = "overtaken"
             elif mine:
                 pace = self._limiter.pace(None, mine)

@@ -255,9 +255,16 @@ class FailureRetry:
         self._log.error("answer_failed", chat=chat_id, events=[event.id for event in events], exc_info=error)
         numbers, now = tuple(event.id for event in events), self._clock.now()
         notice = await self._notice(events)
-        counted, dead = await self._store.turns.failed(chat_id, numbers, type(error).__name__, retry_wait, notice, now)
+        name = type(error).__name__
+        failed = partial(self._store.turns.failed, chat_id, numbers, name, retry_wait)
+        try:
+            counted, dead = await failed(notice, now)
+        except StatementError as refused:
+            if notice is None:
+                raise
+            self._log.error("notice_failed", exc_info=refused)
+            counted, dead = await failed(None, now)
         if dead:
-            name = type(error).__name__
             self._log.error("retries_exhausted", chat=chat_id, events=dead, tries=MOST_TRIES, error=name)
         return bool(events or counted)
 

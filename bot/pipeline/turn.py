@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from bot.core.clock import DAY_MS
-from bot.core.errors import JoinedError, LogForgottenError, ModelError, OverBudget, StoreError
+from bot.core.errors import JoinedError, LogForgottenError, ModelError, OverBudget, StatementError, StoreError
 from bot.core.events import Button, Draft, Event
 from bot.core.models import Completion, ModelRequest, ToolSpec
 from bot.core.parts import stored_part
@@ -50,7 +50,7 @@ MOST_LOST = 8
 """Requests of one turn that may stay without an answer: one on which nuan dies is not asked for ever (FAULTS D5: 8)."""
 
 MOST_UNSTORED = 256
-"""Answers that are kept while the database is away; of an older one the model is asked again."""
+"""Answers that are kept while the database does not take them; of an older one the model is asked again."""
 
 MOST_AT_ONCE = 16
 """Tool calls in one completion; more is a model that runs wild, and nothing of it is done."""
@@ -72,6 +72,15 @@ class RunningTurn:
     written_at: int
     timer: PhaseTimer
     spoken_chars: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class UnstoredAnswer:
+    """What a model answered in a chat and the database did not take: it `refused` this one thing, or is away."""
+
+    chat_id: int
+    reply: ModelReply
+    refused: bool
 
 
 class TurnRunner:
@@ -105,7 +114,7 @@ class TurnRunner:
         self._stream_listener = StreamListener(store, clock, sender, current, log)
         self._reply_builder = ReplyBuilder(store, clock, sender, current)
         self._speech = SpeechChoice(store, planner, sender.adapter, clock, current)
-        self._unstored: dict[int, ModelReply] = {}
+        self._unstored: dict[int, UnstoredAnswer] = {}
 
     async def begin(self, occasion: Occasion, timer: PhaseTimer | None = None) -> bool:
         """Compose, commit, ask, answer, say. A limit that is reached is said in one line instead.
@@ -147,6 +156,28 @@ class TurnRunner:
                 if following is None:
                     raise
                 step = following
+
+    async def refused(self, chat_id: int) -> Turn | None:
+        """The turn of that chat that is answered, which the database, though it is well, did not take."""
+        kept = [number for number, answer in self._unstored.items() if answer.chat_id == chat_id and answer.refused]
+        if not kept:
+            return None
+        running = {turn.id: turn for turn in await self._store.turns.running(chat_id)}
+        for number in kept:
+            if number not in running:
+                del self._unstored[number]  # it ended otherwise
+        return next((running[number] for number in kept if number in running), None)
+
+    async def give_up(self, turn: Turn, error: str) -> bool:
+        """Void a turn that cannot go on; whether it is asked anew. Where a tool did something its person is told instead."""
+        anew = turn.why not in UNASKED and not await self._store.turns.acted(turn.id)
+        if anew:
+            await self._begin_anew(turn, error, "charge")
+        else:
+            person = await self._store.people.person(turn.person_id)
+            await self._fail(turn, person, error, self._current.words.tell(person, "went_wrong"), "charge")
+        self._unstored.pop(turn.id, None)
+        return anew
 
     async def resume(self, turn: Turn) -> None:
         """Take up a turn that was left between two commits: the same bytes are asked again, a lost call is charged."""
@@ -198,12 +229,11 @@ class TurnRunner:
         except Exception as error:
             if is_machine_error(error) or (turn.why in UNASKED and isinstance(error, StoreError | OSError)):
                 raise
-            self._log.error("turn_failed", exc_info=error)  # neither the turn nor its money may be left hanging
-            if turn.why not in UNASKED and not await self._store.turns.acted(turn.id):
-                await self._begin_anew(turn, type(error).__name__, "charge")
+            self._log.error("turn_failed", exc_info=error)
+            if turn.id in self._unstored:
                 raise
-            text = self._current.words.tell(person, "went_wrong")
-            await self._fail(turn, person, type(error).__name__, text, "charge")
+            if await self.give_up(turn, type(error).__name__):  # neither the turn nor its money may be left hanging
+                raise
         return False
 
     async def _step(self, running: RunningTurn) -> RunningTurn | bool:
@@ -240,17 +270,18 @@ class TurnRunner:
         logged = messages_of(epoch, turn)
         if called_stop_listen(logged) and await self._store.turns.is_quiet(turn.id):
             return await self._say(running, Completion(last_line(logged) or SKIP), None)
-        answered = self._unstored.pop(turn.id, None) or await self._ask(running)
+        kept = self._unstored.pop(turn.id, None)
+        answered = kept.reply if kept is not None else await self._ask(running)
         try:
             return await self._store_answer(running, answered)
         except StoreError as error:
-            if type(error) is StoreError:  # the others say that nothing is to become of it
-                self._keep_unstored(turn, answered)
+            if type(error) in (StoreError, StatementError):  # the others say that nothing is to become of it
+                self._keep_unstored(turn, UnstoredAnswer(turn.chat_id, answered, not is_machine_error(error)))
             raise
 
-    def _keep_unstored(self, turn: Turn, answered: ModelReply) -> None:
+    def _keep_unstored(self, turn: Turn, answer: UnstoredAnswer) -> None:
         """What is paid for and the database did not take is stored when the turn is taken up, instead of asking again."""
-        self._unstored[turn.id] = answered
+        self._unstored[turn.id] = answer
         if len(self._unstored) > MOST_UNSTORED:
             del self._unstored[next(iter(self._unstored))]
 
@@ -380,7 +411,13 @@ class TurnRunner:
         called = turn.why not in UNCALLED
         said = "\n".join(line for line in (*turn.receipts, text if called else "") if line)
         notice = Draft(said, "notice") if said and not person.is_bot else None
-        await self._store.turns.fail(turn, error, notice, fate, self._clock.now(), sorry=sorry and called)
+        try:
+            await self._store.turns.fail(turn, error, notice, fate, self._clock.now(), sorry=sorry and called)
+        except StatementError as refused:
+            if notice is None:
+                raise
+            self._log.error("notice_failed", exc_info=refused)
+            await self._store.turns.fail(turn, error, None, fate, self._clock.now())
         await self._report(turn, error)
 
     async def _begin_anew(self, turn: Turn, error: str, fate: ReservationFate) -> None:

@@ -505,10 +505,12 @@ class TurnCommits(Repository):
         """The log cannot be sent (again): void the turn and let its events be answered anew.
 
         One that is too long (`overflow`) ends its session, and what was asked belongs to the next one. Receipts are
-        made again with the answer.
+        made again with the answer. What is due later stays so.
         """
+        due = f"SELECT max(due_at) FROM event WHERE id IN ({placeholders(turn.event_ids)})"
+        again_at = max(at, tx.number(due, *turn.event_ids))
         fail_turn(tx, turn, error, None, fate, at)
-        requeue_events(tx, turn.event_ids, at)
+        requeue_events(tx, turn.event_ids, again_at)
         if error == "overflow" and close_session(tx, turn.session_id, "budget", at):
             last = min(turn.event_ids) - 1
             tx.run("UPDATE session SET upto_event = ? WHERE id = ?", last, turn.session_id)
@@ -560,7 +562,8 @@ class TurnCommits(Repository):
         """Handling these queued events of a chat failed once more; all of them, and those that get no other try.
 
         Without any it was the first that is due there. `again` tells from the number of tries in how many ms the next
-        one is, None for no more; then the chat is told the notice, if there is one.
+        one is, None for no more; then a turn that is under way for them is void, and the chat is told the notice, if
+        there is one.
         """
         which, values = f"id IN ({placeholders(events)}) AND state = 'queued'", events
         if not events:
@@ -575,6 +578,9 @@ class TurnCommits(Repository):
             tx.run(sql, tries, error, due, state, outcome, number)
             if wait is None:
                 dead.append(number)
+        for turn in running_turns(tx, chat_id) if dead else ():
+            if not {*turn.event_ids}.isdisjoint(dead):
+                fail_turn(tx, turn, error, None, "charge", at)
         if dead and notice is not None:
             enqueue(tx, chat_id, notice, at)
         return counted, dead

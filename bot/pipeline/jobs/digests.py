@@ -7,7 +7,7 @@ from datetime import tzinfo
 from bot.config.settings import Settings
 from bot.context import CUT_LABEL
 from bot.core.clock import DAY_MS, HOUR_MS
-from bot.core.errors import ModelError, OverBudget, StoreError
+from bot.core.errors import ModelError, OverBudget, StatementError
 from bot.core.events import Event
 from bot.core.models import Message
 from bot.core.people import Audience, Chat, Script
@@ -35,6 +35,7 @@ from bot.pipeline.calls import BackgroundGate, BackgroundWriter, ReserveAt, Writ
 from bot.pipeline.concurrency import TextThread
 from bot.pipeline.configuration import Current
 from bot.pipeline.plan import Planner
+from bot.pipeline.refusals import is_machine_error
 from bot.speaking.reminders import nudging_rules
 from bot.store.digests import Digested
 from bot.store.ledger import Reservation, Settlement
@@ -351,9 +352,9 @@ class SessionCloser:
             return
         try:
             digest, settlement = await self._digest_maker.make(whole, lines, scope, known)
-        except (StoreError, OSError):
-            raise
-        except Exception as defect:  # noqa: BLE001 - a defect in one digest must leave neither it nor its money hanging
+        except Exception as defect:  # a defect in one digest must leave neither it nor its money hanging
+            if is_machine_error(defect):
+                raise
             await self._put_off(session, defect)
             return
         named = [(one.owner_id, one.text) for one in known.called]
@@ -378,7 +379,14 @@ class SessionCloser:
             remake,
             seen,
         )
-        if await self._store.digests.store(told, self._clock.now()):
+        try:
+            stored = await self._store.digests.store(told, self._clock.now())
+        except StatementError as refused:  # what the database never takes must not be paid for without end
+            if settlement is not None:
+                await self._store.ledger.settle(settlement, self._clock.now())
+            await self._put_off(session, refused)
+            return
+        if stored:
             self._log.info(
                 "digest",
                 chat=chat.id,

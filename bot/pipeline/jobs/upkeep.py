@@ -3,7 +3,7 @@
 from functools import partial
 
 from bot.core.clock import DAY_MS, HOUR_MS
-from bot.core.errors import ModelError, OverBudget
+from bot.core.errors import ModelError, OverBudget, StatementError
 from bot.core.events import Draft
 from bot.core.memories import Memory, MemoryQuestion, OldMemory, ReviewedMemory
 from bot.core.models import Message
@@ -176,6 +176,8 @@ class DialogueRollup:
             self._log.warning("over_budget", chat=chat_id, limit=error.limit)
         except ModelError as error:
             self._log.warning("rollup_failed", chat=chat_id, fault=error.fault)
+        except StatementError as error:  # a model is asked once for what the database never takes
+            self._log.error("rollup_failed", chat=chat_id, exc_info=error)
         else:
             self._log.info("rollup", chat=chat_id, talks=len(row.talks), by="model" if made else "rule")
 
