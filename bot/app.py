@@ -10,6 +10,7 @@ from bot.core.errors import StoreError
 from bot.core.ports import ROLES, Adapter, Role, SceneSource, WakeKind
 from bot.core.speaking import UNASKED
 from bot.language.sections import section_registry
+from bot.ops.health import Supervisor
 from bot.pipeline.concurrency import Activity, TurnStopper, WorkQueue
 from bot.pipeline.configuration import Configuration
 from bot.pipeline.ingest import Ingest
@@ -182,6 +183,10 @@ class App:
             await come.wait()
             self.look()
             await self.settled()
+
+    async def serve(self, adapter: Adapter, supervisor: Supervisor) -> None:
+        """Talk to its platform until that cannot go on."""
+        await supervisor.keep(adapter)
 
     async def stop(self) -> None:
         """Finish or park what runs. Nothing is closed: the next start resumes."""

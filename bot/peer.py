@@ -7,7 +7,8 @@ from functools import partial
 
 from bot.app import App
 from bot.container import Dependencies
-from bot.core.ports import ROLES, Adapter, Alarm, ChatSetting, Role, SceneSource, Shared, WakeKind, implements
+from bot.core.ports import ROLES, Adapter, Alarm, ChatSetting, Reaches, Role, SceneSource, Shared, WakeKind, implements
+from bot.ops.health import Supervisor
 from bot.pipeline.concurrency import WorkQueue
 from bot.pipeline.scheduler import RETRY_MS
 
@@ -41,9 +42,9 @@ class Peer(App):
     async def start(self, adapters: Sequence[Adapter]) -> None:
         """Begin what is this process's to do, and with it what others left."""
         for adapter in adapters:
-            self._sender.know(adapter)
+            self._sender.know(adapter, shows="worker" in self._wanted and implements(adapter, Reaches))
+            self._led[adapter.platform] = asyncio.Event()
             if "gateway" in self._wanted:
-                self._led[adapter.platform] = asyncio.Event()
                 name = adapter.lease if implements(adapter, Shared) else adapter.platform
                 self._free[name] = partial(self._lead, adapter)
             if implements(adapter, Shared):
@@ -57,9 +58,17 @@ class Peer(App):
         self._log_recovered(**await self._recover())
         await self._poll(0)
 
-    async def leading(self, platform: str) -> None:
-        """Return when this process is the one that talks to that platform."""
-        await self._led[platform].wait()
+    async def serve(self, adapter: Adapter, supervisor: Supervisor) -> None:
+        """As `App.serve`, once this process leads that platform; a worker reaches it without that, too."""
+        works = "worker" in self._wanted
+        reaching = [asyncio.create_task(supervisor.reach(adapter), name=f"reach-{adapter.platform}")] if works else []
+        try:
+            await self._led[adapter.platform].wait()
+        finally:
+            for task in reaching:
+                task.cancel()
+            await asyncio.gather(*reaching, return_exceptions=True)
+        await supervisor.keep(adapter)
 
     async def stop(self) -> None:
         """As `App.stop`; others go on with what is parked."""

@@ -1,5 +1,6 @@
 """What Discord has beside messages, against a strict fake server: slash commands, buttons, files, typing, events."""
 
+import asyncio
 from dataclasses import replace
 
 import pytest
@@ -12,6 +13,7 @@ from bot.core.events import Button
 from bot.core.files import PromptFiles
 from bot.text.catalogue import catalogue
 from tests.discord_support import COMMANDS, Scene, Town, adapter_for, outgoing, running
+from tests.fakes.clock import let_others_run
 from tests.fakes.discord_hooks import TOKEN_S
 from tests.fakes.discord_world import FORUM, Attachment
 from tests.proxies import Kind, proxy
@@ -246,12 +248,32 @@ async def test_a_button_works_for_one_person_also_after_a_restart(town: Town) ->
 
 async def test_discord_says_who_looks_after_a_server(town: Town, scene: Scene) -> None:
     hall, owner = str(town.hall.id), town.guild.owner
+    other = str((town.ann if owner is town.lin else town.lin).id)
     async with running(town.server, scene):
         assert await scene.adapter.is_admin(hall, str(owner.id))
-        assert not await scene.adapter.is_admin(hall, str((town.ann if owner is town.lin else town.lin).id))
+        assert not await scene.adapter.is_admin(hall, other)
         assert not await scene.adapter.is_admin(hall, "12345")
         assert not await scene.adapter.is_admin("5", str(owner.id))
-    assert await scene.adapter.is_admin(hall, str(owner.id)), "who has no connection asks all the same"
-    town.server.misbehave("503", method="GET", path=".*")
-    with pytest.raises(OSError, match="ServerFault"):
-        await scene.adapter.is_admin(hall, str(owner.id))
+        town.server.misbehave("503", method="GET", path=".*")
+        with pytest.raises(OSError, match="ServerFault"):
+            await scene.adapter.is_admin(hall, other)
+
+
+async def test_who_only_reaches_discord_asks_types_and_shows_and_hears_nothing(town: Town, scene: Scene) -> None:
+    hall = str(town.hall.id)
+    reaching = asyncio.create_task(scene.adapter.reach(scene.sink))
+    async with asyncio.timeout(10):
+        while scene.adapter._client is None:
+            await let_others_run()
+    assert await scene.adapter.is_admin(hall, str(town.guild.owner.id))
+    scene.adapter.typing(hall, True)
+    await town.server.until(lambda: len(town.server.typing(town.hall)) == 1)
+    shown = await scene.adapter.show(outgoing(town.hall, "half"))
+    await scene.adapter.show(replace(outgoing(town.hall, "more of it"), preview_id=shown))
+    assert town.server.texts(town.hall) == ["more of it"]
+    assert scene.adapter.silent_ms() is None
+    reaching.cancel()
+    await asyncio.gather(reaching, return_exceptions=True)
+    assert (scene.sink.stored, town.server.gateway.shards, town.server.commands) == ([], [], [])
+    with pytest.raises(OSError, match="not connected"):
+        await scene.adapter.is_admin(hall, "1")

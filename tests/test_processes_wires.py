@@ -12,21 +12,27 @@ from pydantic import SecretStr
 
 from adapters.discord import DiscordSettings
 from adapters.discord.adapter import DiscordAdapter
+from adapters.telegram import TelegramSettings
+from adapters.telegram.adapter import TelegramAdapter
 from bot.config.settings import Settings
 from bot.core.clock import SystemClock
+from bot.core.models import Completion, ModelRequest
 from bot.core.ports import Log, Role
+from bot.ops.health import Supervisor
 from tests.cluster import WORKER, Cluster
 from tests.discord_support import COMMANDS, TOKEN
 from tests.fakes.discord_server import FakeDiscord
 from tests.fakes.discord_world import Channel, User
+from tests.fakes.model import ScriptedModel, says
+from tests.fakes.telegram_server import FakeTelegram
+from tests.telegram_stage import ANN, QUICK
 from tests.world import World
 
 pytestmark = pytest.mark.postgres
 
 
 class Wired(Cluster):
-    """Processes in real time, woken by each other, with an adapter that `make` makes of the process's name and log; a
-    gateway's runs."""
+    """Processes in real time, woken by each other, each of which serves an adapter that `make` makes of its name and log."""
 
     def __init__(self, folder: Path, make: Callable[[str, Log], Any], **sections: object) -> None:
         super().__init__(
@@ -41,12 +47,12 @@ class Wired(Cluster):
 
     async def add(self, name: str, roles: tuple[Role, ...]) -> World:
         world = await super().add(name, roles)
-        if "gateway" in roles:
-            self.running[name] = asyncio.create_task(world.talk.run(world.app.ingest))
+        supervisor = Supervisor(world.app.ingest, world.clock, world.log, world.store.inspector.writable)
+        self.running[name] = asyncio.create_task(world.app.serve(world.talk, supervisor))
         return world
 
     async def cut(self, name: str) -> None:
-        """That process's connection to its platform ends."""
+        """That process's connections to its platform end."""
         self.running[name].cancel()
         await asyncio.gather(self.running.pop(name), return_exceptions=True)
 
@@ -107,3 +113,88 @@ async def test_a_slash_command_whose_gateway_is_gone_is_answered_where_it_was_gi
     assert answer.content == "这个只有主人能做哦"
     assert hall.server.texts(hall.place) == []
     assert hall.cluster.processes["first"].rows("SELECT state FROM outbox") == [("sent",)]
+
+
+@dataclass
+class Street:
+    """A Telegram bot with one process that polls and another one that answers, and a group; who writes is not its owner."""
+
+    server: FakeTelegram
+    cluster: Wired
+    model: "Writing"
+    group: int
+
+    @property
+    def replies(self) -> list[str]:
+        """What the person sees of what nuan said."""
+        return [shown.text for shown in self.server.sent(ANN.id)]
+
+
+@pytest.fixture
+async def street(tmp_path: Path) -> AsyncIterator[Street]:
+    """The bot, both of whose processes reach Telegram."""
+    async with FakeTelegram() as server:
+        group = server.rooms.group("家", owner=ANN)
+
+        def make(name: str, log: Log) -> TelegramAdapter:
+            settings = TelegramSettings(token=SecretStr(server.token), base_url=server.url)
+            return TelegramAdapter(settings, (), SystemClock(), log, limits=QUICK)
+
+        cluster = Wired(tmp_path / "nuan", make, telegram={"allow": [str(ANN.id), str(group)]})
+        cluster.model = model = Writing()
+        try:
+            await cluster.add("gateway", ("gateway", "janitor"))
+            await cluster.add("worker", WORKER)
+            await server.until(lambda: len(server.calls("getMe")) == 2 and bool(server.calls("getUpdates")))
+            yield Street(server, cluster, model, group)
+        finally:
+            await cluster.close()
+        assert server.violations == []
+
+
+class Writing(ScriptedModel):
+    """A model that, where it is given a text, has written it and waits with the end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.text = ""
+        self.ended = asyncio.Event()
+
+    async def stream(self, request: ModelRequest, hear: Callable[[Callable[[], str]], None]) -> Completion:
+        if not self.text:
+            return await self.complete(request)
+        hear(lambda: self.text)
+        await self.ended.wait()
+        return says(f"{self.text}完。")
+
+
+async def test_a_worker_reads_files_that_the_gateway_was_told_of(street: Street) -> None:
+    street.server.people.document(ANN.id, ANN, "诗.txt", "床前明月光".encode(), "这是谁写的")
+    await street.server.until(lambda: street.replies == ["好的"])
+    assert "床前明月光" in street.cluster.model.requests[-1].prompt.messages[-1].content
+
+
+async def test_a_worker_asks_who_looks_after_a_group(street: Street) -> None:
+    street.server.people.say(street.group, ANN, ".ai off")
+    await street.server.until(lambda: bool(street.server.sent(street.group)))
+    assert street.server.sent(street.group)[0].text == "好，我在这里先不说话了；发 .ai on 叫醒我"
+
+
+async def test_a_worker_shows_that_it_thinks_and_what_it_writes_and_the_gateway_says_it(street: Street) -> None:
+    street.model.text = "从前有座山，山里有座庙，庙里有个老和尚在讲故事。" * 6
+    street.server.people.say(ANN.id, ANN, "讲个故事")
+    await street.server.until(lambda: bool(street.server.actions) and bool(street.server.drafts))
+    assert street.replies == []
+    street.model.ended.set()
+    await street.server.until(lambda: street.replies == [f"{street.model.text}完。"])
+    await street.cluster.settled()
+    assert len(street.server.calls("sendMessage")) == 1
+
+
+async def test_a_worker_that_may_be_a_gateway_polls_once_the_one_that_did_is_gone(street: Street) -> None:
+    await street.cluster.add("spare", ("gateway", "worker"))
+    await street.cluster.cut("gateway")
+    await street.cluster.kill("gateway")
+    street.server.people.say(ANN.id, ANN, "还在吗")
+    await street.server.until(lambda: street.replies == ["好的"])
+    assert street.cluster.processes["spare"].log.named("lease_taken") == [{"name": "telegram"}]

@@ -1,8 +1,8 @@
 """Discord as a platform: connects, hands events on, sends. Wiring only; what is said and when is decided elsewhere."""
 
 import asyncio
-from collections.abc import Coroutine
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Coroutine
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -128,17 +128,17 @@ class DiscordAdapter:
         """Work until cancelled. PlatformError when Discord or the store cannot be used, OSError to try again."""
         self._sink = sink
         self._ready.clear()
-        with library_logs_forwarded(self._log):
-            client = Client(self._address, self._seen, self._log) if not self._sharded else self._sharded_client()
-            history = History(client, self._log)
-            self._queues = queues = ChannelQueues(sink, history, self._clock, self._log, self._shards)
-            try:
-                await self._login(client)
-                await self._connected(client, queues)
-            except Exception as error:
-                raise connection_error(error, client) from error
-            finally:
-                await self._stop(client, queues)
+        client = Client(self._address, self._seen, self._log) if not self._sharded else self._sharded_client()
+        history = History(client, self._log)
+        self._queues = queues = ChannelQueues(sink, history, self._clock, self._log, self._shards)
+        async with self._logged_in(client):
+            await self._sync(client)
+            await self._connected(client, queues)
+
+    async def reach(self, sink: EventSink) -> None:
+        """As `run`, but without a connection to the gateway: other processes have those."""
+        async with self._logged_in(Client(self._address, lambda event, given: None, self._log)):
+            await asyncio.get_running_loop().create_future()
 
     async def check(self) -> tuple[CheckResult, ...]:
         """Ask the API who the bot is, and which intents it has."""
@@ -174,20 +174,10 @@ class DiscordAdapter:
             self._start(self._type(self._client, int(external_chat_id), over))
 
     async def is_admin(self, external_chat_id: str, account: str) -> bool:
-        """Whether that account looks after the server; OSError when Discord cannot be asked.
-
-        Who has no connection, as it only answers, asks all the same.
-        """
-        if self._client is not None:
-            return await is_admin(self._client, external_chat_id, account)
-        client = Client(self._address, lambda event, given: None, self._log)
-        try:
-            await client.login(self._token)
-            return await is_admin(client, external_chat_id, account)
-        except FAILURES as error:
-            raise OSError(type(error).__name__) from None
-        finally:
-            await client.shut()
+        """Whether that account looks after the server; OSError when Discord cannot be asked."""
+        if self._client is None:
+            raise OSError("Discord is not connected")
+        return await is_admin(self._client, external_chat_id, account)
 
     async def fetch(self, attachment: Attachment, most: int) -> bytes:
         """Its content; SendError("never") when it is gone or larger than `most` bytes, OSError to try again."""
@@ -227,10 +217,21 @@ class DiscordAdapter:
             return await self._take_for(f"discord identify {bucket}", IDENTIFY_MS)
         return False
 
-    async def _login(self, client: Client) -> None:
-        await client.login(self._token)
-        self._posts = DiscordSender(client, self._address, self._clock, self._interactions)
-        self._client = client
+    @asynccontextmanager
+    async def _logged_in(self, client: Client) -> AsyncGenerator[None]:
+        """While inside, Discord can be asked and written to."""
+        with library_logs_forwarded(self._log):
+            try:
+                await client.login(self._token)
+                self._posts = DiscordSender(client, self._address, self._clock, self._interactions)
+                self._client = client
+                yield
+            except Exception as error:
+                raise connection_error(error, client) from error
+            finally:
+                await self._stop(client)
+
+    async def _sync(self, client: Client) -> None:
         try:
             if await sync(client, self._commands):
                 self._log.info("discord_commands_synced", commands=len(self._commands))
@@ -252,15 +253,16 @@ class DiscordAdapter:
                 await asyncio.wait((connection,), timeout=CANCEL_S)
             await asyncio.gather(connection, return_exceptions=True)
 
-    async def _stop(self, client: Client, queues: ChannelQueues) -> None:
-        self._client = self._posts = self._queues = None
+    async def _stop(self, client: Client) -> None:
+        queues, self._client, self._posts, self._queues = self._queues, None, None, None
         for over in self._typing.values():
             over.set()
         self._typing.clear()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await queues.close()
+        if queues is not None:
+            await queues.close()
         try:
             async with asyncio.timeout(CLOSE_S):
                 await client.shut()

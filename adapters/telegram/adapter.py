@@ -5,7 +5,7 @@ import datetime as dtm
 import logging
 import os
 import re
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote, urlsplit
@@ -66,7 +66,7 @@ FETCH_S = 60.0
 
 
 class TelegramAdapter:
-    """Telegram as a platform; `run` connects it, and outside of `run` nothing can be sent."""
+    """Telegram as a platform; `run` or `reach` connect it, and outside of them nothing can be sent."""
 
     platform = "telegram"
     resends = False
@@ -104,7 +104,7 @@ class TelegramAdapter:
         """Poll until cancelled; PlatformError for a refused token or a second poller, OSError for the network."""
         self._watch = watch = PollingWatch(self._clock, self._log, self._clean, settled_before=self._settled)
         try:
-            async with self._connected(sink, watch) as (bot, me), self._polling(bot, me, sink, watch):
+            async with self._connected(sink, watch.answered) as (bot, me), self._polling(bot, me, sink, watch):
                 await set_menu(bot, self._commands, self._log)
                 await watch.ended
         except TelegramError as error:
@@ -113,6 +113,14 @@ class TelegramAdapter:
         finally:
             self._settled, self._watch = watch.settled, None
             watch.close()
+
+    async def reach(self, sink: EventSink) -> None:
+        """As `run`, but without polling: another process does."""
+        try:
+            async with self._connected(sink, lambda code: None):
+                await asyncio.get_running_loop().create_future()
+        except TelegramError as error:
+            raise self._problem(error) from None
 
     async def check(self) -> tuple[CheckResult, ...]:
         """Ask the server who the bot is."""
@@ -187,8 +195,10 @@ class TelegramAdapter:
             raise SendError("later", "the group has become a supergroup") from None
 
     @asynccontextmanager
-    async def _connected(self, sink: EventSink, watch: PollingWatch) -> AsyncGenerator[tuple[PollingBot, BotAccount]]:
-        bot = self._make_bot(watch)
+    async def _connected(
+        self, sink: EventSink, answered: Callable[[int], None]
+    ) -> AsyncGenerator[tuple[PollingBot, BotAccount]]:
+        bot = self._make_bot(answered)
         try:
             await bot.initialize()
             me = BotAccount(bot.id, bot.username, self._commands, clean_name(bot.first_name))
@@ -225,10 +235,10 @@ class TelegramAdapter:
             bot.on_updates(lambda updates: None)  # what the last request brings is not confirmed
             await _stop(updater, polling)
 
-    def _make_bot(self, watch: PollingWatch) -> PollingBot:
+    def _make_bot(self, answered: Callable[[int], None]) -> PollingBot:
         return PollingBot(
             self._token,
-            PollingRequest(self._make_request(), watch.answered, self._log),
+            PollingRequest(self._make_request(), answered, self._log),
             base_url=f"{self._base_url}/bot",
             base_file_url=f"{self._base_url}/file/bot",
             request=self._make_request(),

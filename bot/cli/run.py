@@ -210,8 +210,7 @@ async def run(
                     page = metrics_page(settings.metrics, app, adapters, supervisor, meters)
                     control = control_socket(place.data, change_handler(app), logs.log, reloader.ask)
                     async with control, _web_page(front, app), page:
-                        served = adapters if not roles or "gateway" in roles else ()
-                        await _serve_platforms(served, app, supervisor, reloader, stopped)
+                        await _serve_platforms(adapters, app, supervisor, reloader, stopped)
                 finally:
                     await app.parts.current.pool.close()
 
@@ -299,12 +298,7 @@ async def _serve_platforms(
     platforms go."""
     log = app.parts.log
 
-    async def keep(adapter: Adapter) -> None:
-        if isinstance(app, Peer):
-            await app.leading(adapter.platform)
-        await supervisor.keep(adapter)
-
-    lines = [asyncio.create_task(keep(adapter), name=adapter.platform) for adapter in adapters]
+    lines = [asyncio.create_task(app.serve(adapter, supervisor), name=adapter.platform) for adapter in adapters]
     waiting = asyncio.create_task(stopped.wait(), name="signal")
     lost = asyncio.create_task(app.parts.store.lost.wait(), name="lease")
     reloading = asyncio.create_task(reloader.keep(), name="reload")

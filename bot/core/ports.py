@@ -407,6 +407,17 @@ class Shared(Protocol):
 
 
 @runtime_checkable
+class Reaches(Protocol):
+    """An adapter that needs no connection to ask its platform and to show something there."""
+
+    async def reach(self, sink: EventSink) -> None:
+        """As `run`, but without hearing anything, beside the process that does: until cancelled its files can be read, its
+        admins asked for, and it shows typing and previews.
+        """
+        ...
+
+
+@runtime_checkable
 class Liveness(Protocol):
     """An adapter that knows when its platform last answered."""
 

@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 from bot.core.errors import PlatformError, StoreError
 from bot.core.inspection import HealthArea, HealthProblem, HealthSnapshot
-from bot.core.ports import ROLES, Adapter, Clock, EventSink, Log, pause
+from bot.core.ports import ROLES, Adapter, Clock, EventSink, Log, Reaches, implements, pause
 from bot.model.pool import ModelPool
 from bot.store.store import Store
 
@@ -54,32 +54,40 @@ class Supervisor:
     async def keep(self, adapter: Adapter) -> None:
         """Run it until it ends by itself or cannot go on, telling the operator one line each time it breaks."""
         try:
-            await self._keep(adapter)
+            await self._keep(adapter.platform, adapter.run, self._states)
         finally:
             self._states[adapter.platform] = "ended"
 
-    async def _keep(self, adapter: Adapter) -> None:
+    async def reach(self, adapter: Adapter) -> None:
+        """As `keep`, but beside the process that runs it, if it can."""
+        platform = adapter.platform
+        if implements(adapter, Reaches):
+            await self._keep(platform, adapter.reach, {})
+
+    async def _keep(
+        self, platform: str, run: Callable[[EventSink], Awaitable[None]], states: dict[str, PlatformState]
+    ) -> None:
         wait = FIRST_WAIT_MS
         while True:
             begun = self._clock.now()
-            self._states[adapter.platform] = "running"
+            states[platform] = "running"
             try:
-                await adapter.run(self._sink)
+                await run(self._sink)
                 return
             except PlatformError as error:
-                self._log.error("platform_failed", platform=adapter.platform, error=str(error), final=error.final)
+                self._log.error("platform_failed", platform=platform, error=str(error), final=error.final)
                 if error.final:
                     return
             except StoreError as error:
-                self._log.error("store_failed", platform=adapter.platform, error=str(error))
-                self._states[adapter.platform] = "broken"
+                self._log.error("store_failed", platform=platform, error=str(error))
+                states[platform] = "broken"
                 if await self._stored_again():
                     wait = FIRST_WAIT_MS  # an outage that is over says nothing about the next one
             except (OSError, TimeoutError) as error:
-                self._log.warning("platform_lost", platform=adapter.platform, error=f"{type(error).__name__}: {error}")
+                self._log.warning("platform_lost", platform=platform, error=f"{type(error).__name__}: {error}")
             except Exception as error:  # noqa: BLE001 - one platform's defect must not end the others
-                self._log.error("platform_failed", platform=adapter.platform, exc_info=error)
-            self._states[adapter.platform] = "broken"
+                self._log.error("platform_failed", platform=platform, exc_info=error)
+            states[platform] = "broken"
             wait = FIRST_WAIT_MS if self._clock.now() - begun >= STEADY_MS else wait
             await pause(self._clock, wait)
             wait = min(wait * 2, LONGEST_WAIT_MS)

@@ -204,18 +204,22 @@ class OutboxSender:
         self._handed: dict[int, Outgoing] = {}
         self._adapters: dict[str, Adapter] = {}
         self._connected: set[str] = set()
+        self._showing: set[str] = set()
         self._waits: dict[int, int] = {}
         self._unstored: dict[int, StoreOutcome] = {}
         self._typed: dict[int, tuple[Alarm, Callable[[], None]]] = {}
         self._thinking: dict[int, Alarm] = {}
 
-    def know(self, adapter: Adapter) -> None:
-        """This is what a platform can do; another process may be the one that sends there."""
+    def know(self, adapter: Adapter, *, shows: bool = False) -> None:
+        """This is what a platform can do; another process may be the one that sends there. With `shows` this one shows
+        there what is under way."""
         self._adapters[adapter.platform] = adapter
+        if shows:
+            self._showing.add(adapter.platform)
 
     def connect(self, adapter: Adapter) -> None:
         """A platform can be sent to from now on."""
-        self.know(adapter)
+        self.know(adapter, shows=True)
         self._connected.add(adapter.platform)
 
     @property
@@ -243,9 +247,9 @@ class OutboxSender:
         """What that platform can do; what needs a connection may have to be done by another process."""
         return self._adapters.get(platform)
 
-    def connected(self, platform: str) -> Adapter | None:
-        """Who talks to that platform, if this process does."""
-        return self._adapters[platform] if platform in self._connected else None
+    def showing(self, platform: str) -> Adapter | None:
+        """How this process shows what is under way there, if it can."""
+        return self._adapters[platform] if platform in self._showing else None
 
     def enqueue(self, chat_id: int, outgoing: Outgoing | None) -> None:
         """Something is stored for this chat; `outgoing`, if any, is marked as being sent already and goes first."""
@@ -273,7 +277,7 @@ class OutboxSender:
         """Show a little later, or hide, that nuan is thinking, where the platform can."""
         if (alarm := self._thinking.pop(chat.id, None)) is not None:
             alarm.cancel()
-        adapter = self.connected(chat.platform)
+        adapter = self.showing(chat.platform)
         if implements(adapter, Typing) and on:
             show = partial(adapter.typing, chat.external_id, True)
             self._thinking[chat.id] = self._clock.at(self._clock.now() + THINKING_MS, show)

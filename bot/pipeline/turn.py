@@ -519,7 +519,7 @@ class StreamListener:
             await preview.end()
 
     def _preview(self, chat: Chat, turn: Turn, naming: LinkCheck) -> Preview | None:
-        adapter = self._sender.connected(chat.platform)
+        adapter = self._sender.showing(chat.platform)
         shows = implements(adapter, Edits) or implements(adapter, Drafts)
         if adapter is None or not shows:
             return None
