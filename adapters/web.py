@@ -73,7 +73,11 @@ class WebAdapter:
     async def hear(self, text: str) -> bool:
         """Bring a line to the sink; True when it is stored. PlatformError while nobody is there to answer."""
         if self._sink is None:
-            raise PlatformError("nuan is just starting or stopping: try again in a moment", final=False)
+            raise PlatformError(
+                "nuan is just starting or stopping: try again in a moment; of several processes the one that has the lease web "
+                "has the chat box (nuan workers)",
+                final=False,
+            )
         sender = Sender(*ACCOUNT, self._user)
         stored = await self._sink.accept(Incoming(PLACE, sender, "message", clean(text)))
         self._tell(BrowserSignal("lines"))

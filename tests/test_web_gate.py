@@ -12,7 +12,7 @@ from bot.core.errors import StoreError
 from bot.web.requests import MOST_ADDRESSES, MOST_LOGINS, WRONG_TRIES, Login, Logins, open_token
 from bot.web.server import HEADERS
 from tests.fakes.clock import SimClock, let_others_run
-from tests.webbed import LISTS, TOKEN, Visitor, webbed
+from tests.webbed import LISTS, TOKEN, Visitor, Webbed, webbed
 from tests.world import NINE, World
 
 
@@ -75,6 +75,20 @@ def test_what_the_gate_remembers_is_bounded() -> None:
     cookies = [gate.log_in(TOKEN, "me", 1) for _ in range(MOST_LOGINS + 1)]
     assert (len(gate._wrong), len(gate._logins)) == (MOST_ADDRESSES, MOST_LOGINS)
     assert (gate.login(str(cookies[0])), type(gate.login(str(cookies[-1])))) == (None, Login)
+
+
+async def test_who_is_logged_in_at_one_process_is_asked_for_the_token_at_another_and_logged_out_nowhere(
+    world: World,
+) -> None:
+    async with webbed(world) as page:
+        other = Webbed(world, reads=True)
+        visitor = Visitor(other.app)
+        visitor.cookies.update(page.visitor.cookies)
+        answer = await visitor.get("/live")
+        assert (answer.status, answer.headers["location"]) == (303, "/login")
+        assert (await page.visitor.get("/live")).status == 200
+        await visitor.log_in()
+        assert (await visitor.get("/live")).status == 200
 
 
 async def test_the_cookie_is_for_this_page_alone_and_ends_with_logging_out_and_with_its_hours(world: World) -> None:
