@@ -16,7 +16,7 @@ from bot.core.people import Audience
 from bot.store.files import KEY_FILE, TOMBSTONES_FILE, KeptInFolder
 from bot.store.postgres import move as engine
 from bot.store.postgres.connection import PostgresTx
-from bot.store.postgres.processes import OF_PROCESSES
+from bot.store.postgres.processes import LOCK, OF_PROCESSES
 from bot.store.schema import SCHEMA_VERSION
 from bot.store.sqlite.opening import MOVING
 from bot.store.store import DATABASE, open_store
@@ -221,7 +221,11 @@ async def test_what_cannot_be_moved_is_said_in_one_line_and_nothing_is_changed(f
     assert "must be" in refused("--to", "mysql://x")
     assert "there already" in refused("--to", "sqlite:")
     assert "there already" in refused("--to", empty, NUAN_STORE__URL=empty)
+    assert "there already" in refused("--to", f"{empty}&application_name=x", NUAN_STORE__URL=empty)
     assert "does not exist" in refused("--to", servers.url_of(servers.server(), "absent"))
+    with closing(PostgresTx(empty)) as other:  # a restore, another move, a nuan that begins
+        other.execute("SELECT pg_advisory_lock(?)", (LOCK,))
+        assert "just now: wait" in refused("--to", empty)
     with closing(sqlite3.connect(filled / DATABASE)) as db:
         db.execute("PRAGMA user_version = 7")
     assert "another version" in refused("--to", empty)

@@ -28,6 +28,7 @@ from bot.store.postgres import backups
 from bot.store.postgres.backups import at_name, check, dump, holds_kept, restore
 from bot.store.postgres.connection import NUMBERED, PostgresTx
 from bot.store.postgres.opening import MIGRATIONS, bring_forward, open_database
+from bot.store.postgres.processes import LOCK
 from bot.store.schema import SCHEMA_VERSION
 from bot.store.sqlite.connection import open_existing
 from bot.store.store import DATABASE, Store, open_store
@@ -388,6 +389,10 @@ async def test_a_backup_is_put_back_and_what_was_forgotten_since_stays_forgotten
         await storing.drop(store, await named(store, gone), days=None)
         await storing.keep(store, "后来说的")
         with pytest.raises(FolderLockedError):
+            await restore(url, folder, copy, "20260612T010000000Z", NOW)
+    with closing(PostgresTx(url)) as other:
+        other.execute("SELECT pg_advisory_lock(?)", (LOCK,))
+        with pytest.raises(FolderLockedError, match="just now: wait"):
             await restore(url, folder, copy, "20260612T010000000Z", NOW)
     servers.drop(url)
     done = await restore(url, folder, copy, "20260612T010000000Z", NOW)

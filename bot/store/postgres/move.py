@@ -413,9 +413,18 @@ def named(url: str) -> str:
 
 
 def same_database(url: str, other: str) -> bool:
-    """Whether two addresses name the same database in the same words."""
-    return {**conninfo_to_dict(url), "password": None} == {**conninfo_to_dict(other), "password": None}
+    """Whether two addresses lead to the same database, as their servers say; StoreError when one cannot be asked."""
+    return _identity(url) == _identity(other)
 
+
+def _identity(url: str) -> tuple[int, int]:
+    """The number of the server that made its files, and that of the database among its own."""
+    with explained("the PostgreSQL server"), contextlib.closing(PostgresTx(url)) as tx:
+        found: tuple[int, int] = tx.row(_IDENTITY)
+        return found
+
+
+_IDENTITY = "SELECT system_identifier, oid FROM pg_control_system(), pg_database WHERE datname = current_database()"
 
 _KEYS = """SELECT relname, (SELECT json_agg(attname ORDER BY place) FROM unnest(conkey) WITH ORDINALITY AS part (number, place)
     JOIN pg_attribute ON attrelid = conrelid AND attnum = part.number)

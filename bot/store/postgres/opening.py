@@ -16,7 +16,16 @@ from bot.store.engine import CHAT_LEASE, LEASE_SECONDS, WIPE_KEY, WRITERS, Datab
 from bot.store.files import DataFiles
 from bot.store.index import is_index_stale, refresh_index
 from bot.store.postgres.connection import KEPT, PostgresTx, first_line, store_error
-from bot.store.postgres.processes import LOCK, Registration, SharedLeases, held_by, hold_tables, holder_of, take_off
+from bot.store.postgres.processes import (
+    BUSY,
+    LOCK,
+    Registration,
+    SharedLeases,
+    held_by,
+    hold_tables,
+    holder_of,
+    take_off,
+)
 from bot.store.schema import SCHEMA_VERSION, read_migrations
 from bot.store.transactions import AccessLists, Tx
 
@@ -214,13 +223,13 @@ class WritingTx(PostgresTx):
         if isinstance(self.url, PooledUrl):
             raise StoreError(THROUGH_POOLER)
         super()._connect()
-        free = self.value("SELECT pg_try_advisory_lock(?)", LOCK)
-        tables = tables_in(self) if free else frozenset()
-        if "process" in tables:
+        free, tables = self.value("SELECT pg_try_advisory_lock(?)", LOCK), tables_in(self)
+        if free and "process" in tables:
             take_off(self)
-        if not free or (holder := holder_of(self, tables)) is not None:
+        holder = holder_of(self, tables)
+        if not free or holder is not None:
             self._server.close()
-            raise DatabaseHeldError(held_by(holder))
+            raise DatabaseHeldError(held_by(holder) if holder is not None else BUSY)
 
 
 @contextlib.contextmanager

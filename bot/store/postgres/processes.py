@@ -35,6 +35,9 @@ LOOK_SECONDS = 1.0
 LOCK = 0x6E75616E
 """The number of the lock of who registers, makes the tables or moves all of them: "nuan"."""
 
+BUSY = "another nuan moves, restores, copies or opens this database just now: wait for it, or stop it"
+"""Why nothing is done while somebody else has that lock."""
+
 WAITED_MS = 2_000
 """How long that lock, and the end of all transactions, is waited for."""
 
@@ -84,10 +87,9 @@ def holder_of(tx: Tx, tables: Collection[str]) -> str | None:
     return holder
 
 
-def held_by(holder: str | None) -> str:
-    """That it is held, by whom if that is known, and what to do."""
-    who = f" ({holder}), or died a few seconds ago" if holder else ""
-    return f"another nuan is answering from this database{who}: stop it, or name another one"
+def held_by(holder: str) -> str:
+    """That it is held, by whom, and what to do."""
+    return f"another nuan is answering from this database ({holder}), or died a few seconds ago: stop it, or name another one"
 
 
 def hold_tables(tx: Tx) -> None:
@@ -96,7 +98,7 @@ def hold_tables(tx: Tx) -> None:
     try:
         tx.execute("SELECT pg_advisory_xact_lock(?)", (LOCK,))
     except psycopg.errors.LockNotAvailable:
-        raise DatabaseHeldError(held_by(None)) from None
+        raise DatabaseHeldError(BUSY) from None
     tx.execute("SET LOCAL lock_timeout = 0")
 
 
