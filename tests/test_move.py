@@ -22,6 +22,7 @@ from bot.store.sqlite.opening import MOVING
 from bot.store.store import DATABASE, open_store
 from tests import servers, storing
 from tests.belonging import nuan, nuan_in_thread
+from tests.noting import dm, found, look, put
 from tests.storing import NOW
 from tests.world import World
 
@@ -47,6 +48,9 @@ places = [where if where.startswith("postgresql") else Path(where) for where in 
 engine.move(*places, Path(sys.argv[4]), tell, 0)
 """
 """A move that is killed after so many steps."""
+
+
+KEYS = "备用钥匙在邻居家\n"
 
 
 @pytest.fixture
@@ -143,6 +147,33 @@ async def test_everything_goes_to_a_server_talks_go_on_there_and_it_all_comes_ba
     assert world.store.tombstones.covers("我对花生过敏")
     assert list((filled / "exports").iterdir()) == [archive]
     await world.close()
+
+
+async def test_notes_go_along_and_a_start_elsewhere_has_them_and_what_is_known_of_them(
+    tmp_path: Path, empty: str
+) -> None:
+    world = await World(tmp_path / "data").open()
+    await world.say("在吗")
+    put(world, "notes/keys.md", KEYS)
+    await look(world)
+    await world.close()
+    said = nuan(world.folder, "move", "--to", empty)
+    assert (said.code, "1 notes went along" in said.out) == (0, True), said
+    servers.URLS[tmp_path / "new"] = empty
+    other = await World(tmp_path / "new").open()
+    assert (other.folder / "notes/keys.md").read_text("utf-8") == KEYS
+    await look(other)
+    assert found(other, dm(other), KEYS.strip()) == ["notes/keys.md#L1"]
+    put(other, "notes/more.md", KEYS)
+    await look(other)
+    await other.close()
+    servers.URLS.clear()
+    said = nuan(tmp_path / "back", "move", "--to", "sqlite:", NUAN_STORE__URL=empty)
+    assert (said.code, "2 notes went along" in said.out) == (0, True), said
+    back = await World(tmp_path / "back").open()
+    await look(back)
+    assert found(back, dm(back), KEYS.strip()) == ["notes/keys.md#L1", "notes/more.md#L1"]
+    await back.close()
 
 
 async def test_numbers_go_on_behind_those_that_were_given_also_where_the_rows_are_gone(

@@ -44,7 +44,7 @@ def move(place: Installation, to: str, *, as_json: bool) -> str:
         (
             *lines,
             f"{_named(place, target)} has the same rows, and {moved.questions} questions find the same in it; "
-            f"{moved.kept} lines of tombstones and erasures went along",
+            f"{moved.kept} lines of tombstones and erasures, and {moved.notes} notes went along",
             f"{advice} nuan.toml, then start nuan; {_named(place, source)} is as it was: delete it when you need it no more",
         )
     )

@@ -102,12 +102,13 @@ class Checksum:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """What is the same in both places: each table, how many questions found the same, and how many tombstones and
-    erasures are `kept`; `anew` when what an earlier run had copied was no longer what the source says."""
+    """What is the same in both places: each table, how many questions found the same, how many tombstones and erasures
+    are `kept`, and how many notes; `anew` when what an earlier run had copied was no longer what the source says."""
 
     tables: tuple[Checksum, ...]
     questions: int
     kept: int
+    notes: int
     anew: bool
 
 
@@ -267,11 +268,13 @@ def move(source: Path | str, target: Path | str, folder: Path, tell: Tell, now: 
         questions = _asked_alike(of.tx, to.tx, now)
         kept = carry_kept(of.kept, to.kept)
         carry_files(of.waiting, to.waiting)
-        if isinstance(source, str):
-            with contextlib.closing(NotesOnServer(folder, source)) as notes:
-                notes.watched()  # the folder has them all; a database takes them in from there
+        carried = 0
+        for url in (source, target):  # the folder is between: a server gives it all notes, or takes all from it
+            if isinstance(url, str):
+                with contextlib.closing(NotesOnServer(folder, url)) as notes:
+                    carried = notes.carried()
         to.finish()
-        return Moved(same, questions, kept, anew)
+        return Moved(same, questions, kept, carried, anew)
 
 
 class _Progress:

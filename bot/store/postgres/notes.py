@@ -54,6 +54,23 @@ class NotesOnServer(NoteFiles):
         self._is_view = True
         return self.listing()
 
+    def carried(self) -> int:
+        """How many notes folder and rows have, the same in both from now on; StoreError where one is not."""
+        self.watched()
+        here = {path: _hash(data) for path, data in self._readable()}
+        with self._rows() as tx:
+            rows = {str(path): str(found) for path, _, found in tx.all(SELECT_STATES)}
+        if differs := sorted(path for path in {*here, *rows} if here.get(path) != rows.get(path)):
+            told = f"{differs[0]} is not the same in the folder and on the server"
+            raise StoreError(f"{told}: look at it, and run the same command again")
+        return len(rows)
+
+    def _readable(self) -> Iterator[tuple[str, bytes]]:
+        """What is a note of those in the folder."""
+        for path in super().listing().found:
+            with suppress(NoteRefused, FileNotFoundError):
+                yield path, super().read(path, MOST_BYTES)[0]
+
     def listing(self) -> Listing:
         """As `NoteFiles.listing`; of a view as `watched`."""
         with self._rows() as tx:
