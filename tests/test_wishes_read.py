@@ -3,11 +3,13 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bot.core.memories import Memory, MemoryQuestion, QuestionKind
+from bot.language.pasted import own_part
 from bot.language.wishes.keep import facts_in
+from bot.language.wishes.names import only_names
 from bot.language.wishes.patterns import listed
 from bot.language.wishes.reader import answer_to, bare_object, bare_wish, keeps_waiting, object_wish, understand
 from tests.hostile import hostile
@@ -100,16 +102,29 @@ async def test_a_fact_added_by_an_edit_is_not_lost(world: World) -> None:
     assert kept(world) == ["我怕狗，还有我住在上海"]
 
 
-PIECES = "我对花生过敏住在上海生日是记住忘记年糕吧请的了,，、。 #3-45和~and Oslo forget remember my i is\n"
+async def test_a_message_of_what_nobody_sees_is_stored_and_answered_like_any_other(world: World) -> None:
+    unseen = ("\u200b", "\ufe0f", "hi\n\u200b\nthere")
+    for text in unseen:
+        await world.say(text)
+        await world.wait(5)
+    assert [row[0] for row in world.peek.events("text", kind="message")] == [*unseen]
 
 
-@given(st.text(alphabet=PIECES, max_size=90))
+PIECES = "我对花生过敏住在上海生日是记住忘记年糕吧请的了,，、。:： #3-45和~and Oslo forget remember my i is\n\t"
+UNSEEN = "\u200b\ufe0f\u00ad\u2060\ufeff\U000e0001\ud83d"
+
+
+@given(st.text(alphabet=PIECES, max_size=90) | st.text(alphabet=PIECES[-8:] + UNSEEN, max_size=12))
+@example("\u200b")
+@example("hi\n\u200b\nthere")
 def test_any_text_is_read_and_what_is_found_stands_in_it(text: str) -> None:
     for fact in facts_in(text):
         assert fact in text
     said = bare_object(text, NAMES)
     assert said is None or said.content in text
     bare_wish(text, NAMES)
+    assert text.startswith(own_part(text, NAMES))
+    assert not only_names(text, "\u200b")
     numbers = listed(text)
     assert len(numbers) == len(set(numbers)) <= 1000
     for each in understand(text, NAMES).commands:

@@ -78,7 +78,8 @@ def pasted_at(text: str, names: tuple[str, ...] = ()) -> int | None:
     """
     called = {fold(name) for name in names}
     found = re.finditer(r"[^\n]+", text[:READ_CHARS])
-    rows = [(match.start(), match.end(), fold(match[0].strip())) for match in found if match[0].strip()]
+    folded = [(match.start(), match.end(), fold(match[0].strip())) for match in found]
+    rows = [each for each in folded if each[-1].strip()]  # a row of what nobody sees folds to nothing
     if any(row == "--" or _OFFICE_END.search(row) for *_, row in rows):  # what stands above is signed
         return 0
     if len(rows) > 1 and _HANDED_OVER.search(rows[0][-1]):

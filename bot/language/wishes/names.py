@@ -111,5 +111,7 @@ def introduced_name(text: str) -> str | None:
 
 def only_names(text: str, name: str) -> bool:
     """Whether a statement says no more than that somebody is called `name`: that is kept already."""
-    before, found, after = fold(text).partition(fold(name))
+    if not (called := fold(name)):  # nothing of it can be seen
+        return False
+    before, found, after = fold(text).partition(called)
     return bool(found) and all(_ABOUT_NAMES.fullmatch(part) is not None for part in (before, after))
