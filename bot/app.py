@@ -44,6 +44,7 @@ class App:
         self._sender = OutboxSender(store, clock, current, self._wake_send, self.look, log)
         self._stopper = TurnStopper(store.turns, self._wake_send, log)
         self._services = services = make_services(parts, self._sender, self._stopper, self.look_at_notes)
+        self._person_data = PersonData(store, clock, log, parts.scrub)
         self._sections: SectionRules | None = None
         self._working: list[WorkQueue] = []
         self._chats = self._queue("chat", "worker", self._turns)
@@ -141,7 +142,7 @@ class App:
         """Be the one who looks after what is there."""
         self._roles.add("janitor")
         await self._register_sections()
-        await PersonData(self._store, self._clock, self._log, self.parts.scrub).finish()
+        await self._person_data.finish()
         await self._alarms.take_up()
         await rearm_recurring(self._store.reminders, self._clock, self.parts.current.words, self._log)
         await self._services.heartbeat.rearm()

@@ -15,8 +15,9 @@ from bot.pipeline.scheduler import RETRY_MS
 POLL_MS = 1_000
 """How often it is seen what others stored."""
 
-NOTES_MS = 30_000
-"""How often notes are looked at that others may have written."""
+BESIDE_MS = 30_000
+"""How often is seen what lies beside the rows: notes that others may have written, and files of this process's own that
+tell of somebody who was erased."""
 
 
 class Peer(App):
@@ -34,7 +35,7 @@ class Peer(App):
         self._free: dict[str, Callable[[], Awaitable[None]]] = {}
         self._led: dict[str, asyncio.Event] = {}
         self._settings: tuple[ChatSetting, ...] | None = None
-        self._notes_at = 0
+        self._beside_at = 0
         self._polls = WorkQueue("poll", self._poll, self._activity, parts.log)
         self._recoveries = WorkQueue("recover", self._take_over, self._activity, parts.log)
         self._next_poll: Alarm | None = None
@@ -132,9 +133,10 @@ class Peer(App):
         for unasked in (self._services.join, self._services.heartbeat):
             await unasked.look(self._store, self._clock.now())
         self._hint_vectors()
-        if self._clock.now() >= self._notes_at:
-            self._notes_at = self._clock.now() + NOTES_MS
+        if self._clock.now() >= self._beside_at:
+            self._beside_at = self._clock.now() + BESIDE_MS
             self.look_at_notes()
+            await self._person_data.finish()
         self.look()
 
     async def _take_over(self, _: int) -> None:

@@ -3,10 +3,12 @@
 import asyncio
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 from bot.config.settings import Settings
 from bot.core.ports import Role
+from bot.ops.log_files import scrub_logs
 from bot.peer import Peer
 from bot.store.postgres.connection import PostgresTx
 from bot.store.postgres.wakeups import ServerWakeups
@@ -51,7 +53,7 @@ class Cluster:
         servers.URLS[folder] = self.url
         world = World(folder, self.settings)
         world.clock, world.model, world.talk, world.roles = self.clock, self.model, self.adapter(name, world), roles
-        world.wakes = self.wakes
+        world.wakes, world.scrub = self.wakes, partial(scrub_logs, folder / "logs")
         self.processes[name] = world
         await world.open(settle=False)
         if isinstance(world.store.wakeups, ServerWakeups):

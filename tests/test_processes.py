@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.config.settings import Settings
+from bot.ops.log_files import LOG_NAME
 from tests.beating import DAY_S, FIRST, ON, writes
 from tests.cluster import GATEWAY, WORKER, Cluster
 
@@ -143,6 +144,28 @@ async def test_what_a_killed_gateway_was_sending_is_sent_by_the_next_one(cluster
     await cluster.wait(1)
     await cluster.say("还在吗", at="spare")
     assert cluster.replies == ["好的", "好的"]
+
+
+async def test_who_is_erased_is_gone_from_the_log_of_every_process(new_cluster: NewCluster) -> None:
+    cluster = await new_cluster()
+    logs = {name: world.folder / "logs" / LOG_NAME for name, world in cluster.processes.items()}
+
+    def kept() -> dict[str, int]:
+        return {name: path.read_text().count("小王") for name, path in logs.items()}
+
+    await cluster.say("你好")
+    for path in logs.values():
+        path.parent.mkdir()
+        path.write_text('{"event": "turn", "chat": 1, "person": 1, "text": "我是小王"}\n{"event": "started"}\n')
+    await cluster.kill("two")
+    await cluster.say(".ai forget me")
+    await cluster.say(f".ai forget me {cluster.replies[-1].split()[-1]}")
+    await cluster.wait(31)
+    assert kept() == {"gateway": 0, "one": 0, "two": 1}, "who is no more is not waited for"
+    unfinished = "SELECT count(*) FROM meta WHERE value LIKE '%小王%'"
+    assert cluster.processes["gateway"].rows(unfinished) == [(0,)]
+    assert logs["gateway"].read_text() == '{"event": "started"}\n'
+    assert troubles(cluster) == []
 
 
 async def test_an_open_question_is_known_to_the_worker_that_takes_the_chat_over(cluster: Cluster) -> None:

@@ -65,6 +65,7 @@ ALLOWED = {
     "InstallationReads.names": "the operator's list of everybody",
     "InstallationReads.chat_labels": "the operator's list of all chats",
     "Processes.all": "one row for each process",
+    "_others": "one row for each process",
     "is_index_stale": "the first row alone, at a start",
     "Notes.known": "beside a look at all files of notes",
     "InstallationReads.newest_line": "the last one alone",

@@ -2,7 +2,7 @@
 
 import json
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,6 +39,9 @@ SELECT_ACCOUNTS = "SELECT person_id, platform || ':' || external_id FROM account
 
 UNFINISHED_KEY = "unfinished:"
 """The key in meta of whoever may still be in files begins with it; ';' is the character after ':'."""
+
+DONE_BY = "done_by"
+"""What stands beside it there: which processes have none of them in their files any more."""
 
 EXPORT_MS = HOUR_MS
 """A person's data is packed once in this time."""
@@ -501,26 +504,39 @@ class PersonalData(Repository):
 
     @reads
     def unfinished_erasures(self, tx: Tx) -> tuple[ErasedPerson, ...]:
-        """Who was erased from the database, and may still be in files."""
+        """Who was erased from the database, and may still be in files of this process, or of no other."""
         after = f"{UNFINISHED_KEY[:-1]};"
         rows = tx.all("SELECT key, value FROM meta WHERE key > ? AND key < ? ORDER BY key", UNFINISHED_KEY, after)
-        return tuple(_unfinished(key, json.loads(value)) for key, value in rows)
+        unfinished = ((key, json.loads(value)) for key, value in rows)
+        return tuple(
+            _unfinished(key, told)
+            for key, told in unfinished
+            if tx.boot not in (done := told.pop(DONE_BY, [])) or not _others(tx, done)
+        )
 
     async def finish_erasures(self, gone: tuple[ErasedPerson, ...], at: int) -> None:
-        """No file tells of them, nor does the database nor its log from now on; StoreError while somebody reads."""
+        """No file of this process tells of them; nor does the database nor its log, when that is so of every process.
+        StoreError while somebody reads."""
         await self._forget_unfinished(gone, at)
         await self._database.truncate()
 
     @writes
     def _forget_unfinished(self, tx: Tx, gone: tuple[ErasedPerson, ...], at: int) -> None:
         wipe_soon(tx, at)
-        for erased in gone:
-            tx.set_meta(f"{UNFINISHED_KEY}{erased.person_id}", None)
+        for key in (f"{UNFINISHED_KEY}{erased.person_id}" for erased in gone):
+            told = json.loads(tx.meta(key) or "{}")
+            done = sorted({*told.get(DONE_BY, ()), tx.boot})
+            tx.set_meta(key, json.dumps({**told, DONE_BY: done}) if told and _others(tx, done) else None)
 
     async def drop_left_addresses(self, now: int) -> None:
         """Where the last word has been sent, the address goes, too."""
         await self._database.write(lambda tx: _drop_left_addresses(tx, now))
         await self._database.truncate()
+
+
+def _others(tx: Tx, done: Collection[str]) -> bool:
+    """Whether a process works on the database that is none of these."""
+    return not {boot for (boot,) in tx.all("SELECT boot FROM process")} <= {*done}
 
 
 def _note_unfinished(tx: Tx, erased: ErasedPerson) -> None:
