@@ -7,7 +7,7 @@ from bot.commands.registry import is_command
 from bot.config.memory import SectionRules
 from bot.container import Dependencies, make_services
 from bot.core.errors import StoreError
-from bot.core.ports import ROLES, Adapter, Role, SceneSource, WakeKind
+from bot.core.ports import ROLES, Adapter, Role, SceneSource, Shared, WakeKind, implements
 from bot.core.speaking import UNASKED
 from bot.language.sections import section_registry
 from bot.ops.health import Supervisor
@@ -117,6 +117,7 @@ class App:
         """Take up what an earlier process left, then begin."""
         for adapter in adapters:
             self._sender.connect(adapter)
+            self._share(adapter)
         left = await self._recover()
         for why in UNASKED:
             await self._store.turns.drop_unasked(why, self._clock.now())
@@ -127,6 +128,11 @@ class App:
             self._services.dispatcher.take_up(turn.chat_id)
             self._chats.wake(turn.chat_id)
         self.look()
+
+    def _share(self, adapter: Adapter) -> None:
+        """Over a database on a server others may talk to the platform, too: beside this one, or before and after it."""
+        if self._store.url and implements(adapter, Shared):
+            adapter.share(self._store.leases.take_for)
 
     async def _recover(self) -> dict[str, int]:
         """See to what processes that are no more were sending and had reserved; how much that was."""

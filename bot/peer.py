@@ -48,8 +48,7 @@ class Peer(App):
             if "gateway" in self._wanted:
                 name = adapter.lease if implements(adapter, Shared) else adapter.platform
                 self._free[name] = partial(self._lead, adapter)
-            if implements(adapter, Shared):
-                adapter.share(self._leases.take_for)
+            self._share(adapter)
         if "janitor" in self._wanted:
             self._free["janitor"] = self._begin_upkeep
         self._leases.on_claimed(self._claimed.add)

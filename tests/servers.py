@@ -270,6 +270,15 @@ def close_idle(url: str) -> None:
         connection.close()
 
 
+def let_in(url: str, whom: str) -> None:
+    """From now on the server lets everybody in, or nobody, as when it has gone away."""
+    name = url.partition("@/")[2].partition("?")[0]
+    run(server(), f"ALTER DATABASE {name} ALLOW_CONNECTIONS {whom}")
+    if whom == "false":
+        close_idle(url)
+        run(server(), f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")
+
+
 def end() -> None:
     """No test is left."""
     for url in list(_idle):

@@ -15,6 +15,7 @@ from bot.core.clock import SystemClock
 from bot.core.errors import SendError
 from bot.core.events import CommandSpec, Incoming, Outgoing, Place
 from bot.core.ports import Clock
+from bot.store.engine import OwnLeases
 from tests.fakes.telegram_server import FakeTelegram
 from tests.fakes.telegram_shapes import Person, Posted
 
@@ -110,9 +111,12 @@ async def stage(
     pacing: Pacing = QUICK,
     sink: RecordingSink | None = None,
     proxy: str = "",
+    shared: bool = False,
 ) -> AsyncGenerator[Stage]:
     log, sink = Lines(), sink or RecordingSink()
     adapter = make(server, log, clock, pacing, proxy)
+    if shared:
+        adapter.share(OwnLeases().take_for)
     task = asyncio.create_task(adapter.run(sink))
     try:
         polled = asyncio.create_task(server.until(lambda: polls(server) > 0))

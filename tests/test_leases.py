@@ -5,24 +5,27 @@ import json
 import random
 import signal
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
 
 from bot.core.errors import DatabaseHeldError, LeaseLostError
+from bot.core.ports import Role
+from bot.ops.health import STORE_WAIT_MS, Supervisor
 from bot.store.postgres.connection import PostgresTx
 from bot.store.store import Store, open_store
 from tests import servers, storing
 from tests.e2e import running
-from tests.fakes.telegram_shapes import Person
+from tests.fakes.clock import SimClock, let_others_run
+from tests.fakes.telegram_server import FakeTelegram
 from tests.instrumented import free_port, get
 from tests.storing import Where
 from tests.street import Street, StreetHome, stop
+from tests.telegram_stage import ANN, Lines, RecordingSink, make, polls
+from tests.world import NINE
 
 pytestmark = pytest.mark.postgres
-
-ANN = Person(501, "安", language="zh-hans")
 
 
 @pytest.fixture
@@ -102,6 +105,44 @@ async def test_who_lost_its_lease_is_told_and_who_is_only_late_keeps_it(tmp_path
             await storing.ids(store)
 
 
+class Told(Lines):
+    """A log that says when the store failed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.failed = asyncio.Event()
+
+    def error(self, event: str, **fields: object) -> None:
+        super().info(event, **fields)
+        if event == "store_failed":
+            self.failed.set()
+
+
+@pytest.mark.parametrize("roles", [(), ("gateway",)], ids=["alone", "gateway"])
+async def test_who_the_database_does_not_hear_of_polls_no_more_until_it_does(
+    tmp_path: Path, url: str, roles: tuple[Role, ...]
+) -> None:
+    clock, log = SimClock(NINE), Told()
+    opening = open_store(tmp_path / "data", url=url, lease_seconds=0.4, roles=roles)
+    async with FakeTelegram() as server, await opening as store:
+        adapter = make(server, log)
+        supervisor = Supervisor(RecordingSink(), clock, log, store.inspector.writable, store.unheard)
+        keeping = asyncio.create_task(supervisor.keep(adapter))
+        await server.until(lambda: polls(server) > 0)
+        await asyncio.to_thread(servers.let_in, url, "false")
+        await asyncio.wait_for(log.failed.wait(), 60)
+        assert (adapter.silent_ms(), supervisor.states) == (None, {"telegram": "broken"})
+        await clock.advance(3 * STORE_WAIT_MS, let_others_run)
+        seen = polls(server)
+        await asyncio.to_thread(servers.let_in, url, "true")
+        while polls(server) == seen:
+            await clock.advance(STORE_WAIT_MS, let_others_run)
+            with suppress(TimeoutError):
+                await server.until(lambda: polls(server) > seen, 0.2)
+        keeping.cancel()
+        await asyncio.wait((keeping,))
+
+
 async def test_a_clean_end_hands_over_at_once(tmp_path: Path, url: str) -> None:
     for name in ("data", "other", "data"):
         async with await open_store(tmp_path / name, url=url, lease_seconds=3_600) as store:
@@ -109,7 +150,9 @@ async def test_a_clean_end_hands_over_at_once(tmp_path: Path, url: str) -> None:
 
 
 @pytest.mark.debugged
-async def test_a_second_run_stands_by_and_answers_when_the_first_is_killed_or_stopped(tmp_path: Path, url: str) -> None:
+async def test_a_second_run_stands_by_and_answers_when_the_first_stands_still_or_is_stopped(
+    tmp_path: Path, url: str
+) -> None:
     async with Street() as street:
         place = {"STORE__URL": url, "STORE__LEASE_SECONDS": "3", "TELEGRAM__ALLOW": str(ANN.id)}
         settings, port = dict(street.home(tmp_path, **place).settings), free_port()
@@ -122,8 +165,10 @@ async def test_a_second_run_stands_by_and_answers_when_the_first_is_killed_or_st
                 await two.until(lambda: "stands by" in two.output)
                 code, told = await get(port, "/health")
                 assert (code, json.loads(told)) == (200, {"status": "standby", "causes": []})
-                one.send(signal.SIGKILL)
+                one.send(signal.SIGSTOP)
                 assert await street.tell(ANN, "第2句") == "收到第2句"
+                one.send(signal.SIGCONT)
+                assert await one.ended() == 1
                 assert json.loads((await get(port, "/health"))[1])["status"] == "green"
                 async with running(third, "run") as three:
                     await three.until(lambda: "stands by" in three.output)

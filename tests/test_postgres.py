@@ -36,6 +36,7 @@ from bot.store.transactions import Tx
 from bot.text.terms import TERMS_VERSION
 from tests import servers, storing
 from tests.blank import lay, open_laid
+from tests.servers import let_in
 from tests.storing import DAY, NOW
 from tests.world import World
 
@@ -66,17 +67,6 @@ def end_connections(url: str) -> None:
         other.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() "
             "AND pid <> pg_backend_pid()"
-        )
-
-
-def let_in(url: str, whom: str) -> None:
-    """From now on the server lets everybody in, or nobody, as when it has gone away."""
-    name = url.partition("@/")[2].partition("?")[0]
-    servers.run(servers.server(), f"ALTER DATABASE {name} ALLOW_CONNECTIONS {whom}")
-    if whom == "false":
-        servers.close_idle(url)
-        servers.run(
-            servers.server(), f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
         )
 
 

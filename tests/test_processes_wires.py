@@ -191,6 +191,17 @@ async def test_a_worker_shows_that_it_thinks_and_what_it_writes_and_the_gateway_
     assert len(street.server.calls("sendMessage")) == 1
 
 
+async def test_who_takes_over_from_one_that_polls_on_waits_for_its_turn_and_answers(street: Street) -> None:
+    first, spare = street.cluster.processes["gateway"], await street.cluster.add("spare", ("gateway", "worker"))
+    await street.cluster.kill("gateway")  # from the database; its line to Telegram is well
+    await street.server.until(
+        lambda: bool([*first.log.named("telegram_contested"), *spare.log.named("telegram_contested")])
+    )
+    street.server.people.say(ANN.id, ANN, "在吗")
+    await street.server.until(lambda: street.replies == ["好的"])
+    assert spare.log.named("platform_failed") == []
+
+
 async def test_a_worker_that_may_be_a_gateway_polls_once_the_one_that_did_is_gone(street: Street) -> None:
     await street.cluster.add("spare", ("gateway", "worker"))
     await street.cluster.cut("gateway")

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import suppress
 
+import aiohttp
 import pytest
 from telegram import Message, Update
 from telegram.error import NetworkError, RetryAfter
@@ -172,6 +173,18 @@ async def test_a_second_program_with_the_same_token_must_go(server: FakeTelegram
             assert "second program" in str(error)
         server.people.say(ANN.id, ANN, "还在吗")
         await first.sink.until(2)
+
+
+async def test_one_that_takes_turns_waits_until_another_poller_ends_and_tells_it_once(server: FakeTelegram) -> None:
+    async with stage(server, shared=True) as on, aiohttp.ClientSession() as rival:
+        for _ in range(2):
+            number = polls(server)
+            async with rival.post(f"{server.base_url}{server.token}/getUpdates") as answer:
+                assert answer.ok
+            await server.until(lambda number=number: polls(server) > number + 1)  # type: ignore[misc]
+        server.people.say(ANN.id, ANN, "在吗")
+        assert [one.text for one in await on.sink.until(1)] == ["在吗"]
+        assert [line.split()[0] for line in on.log.lines if "another program polls" in line] == ["telegram_contested"]
 
 
 async def test_a_server_that_cannot_be_reached_is_worth_another_try() -> None:

@@ -34,7 +34,7 @@ from bot.core.events import Attachment, CommandSpec, Outgoing
 from bot.core.files import read_at_most
 from bot.core.http import is_local
 from bot.core.inspection import CheckResult, failed, passed
-from bot.core.ports import Clock, EventSink, Log
+from bot.core.ports import Clock, EventSink, Log, TakeFor
 from bot.text.clean import clean_name
 from bot.text.split import split, utf16_units
 
@@ -68,7 +68,7 @@ FETCH_S = 60.0
 class TelegramAdapter:
     """Telegram as a platform; `run` or `reach` connect it, and outside of them nothing can be sent."""
 
-    platform = "telegram"
+    platform = lease = "telegram"
     resends = False
     sends = SENDS
     debounce_ms = 600
@@ -94,15 +94,21 @@ class TelegramAdapter:
         self._limits = limits or RateLimits()
         # Ordered waits must outlive a reconnection.
         self._pace = RateLimiter(clock, self._limits, self.edit_interval_ms, self.draft_interval_ms)
-        self._settled = False
+        self._settled = self._shared = False
         self._watch: PollingWatch | None = None
         self._connection: tuple[ApiBot, EventSink, BotAccount] | None = None
         self._hints = TypingIndicator(clock, self._act)
         self._tasks: set[asyncio.Task[None]] = set()
 
+    def share(self, take_for: TakeFor) -> None:
+        """Who polls beside this one may be the one before it, so it is waited until that one ends."""
+        self._shared = True
+
     async def run(self, sink: EventSink) -> None:
         """Poll until cancelled; PlatformError for a refused token or a second poller, OSError for the network."""
-        self._watch = watch = PollingWatch(self._clock, self._log, self._clean, settled_before=self._settled)
+        self._watch = watch = PollingWatch(
+            self._clock, self._log, self._clean, settled_before=self._settled, shared=self._shared
+        )
         try:
             async with self._connected(sink, watch.answered) as (bot, me), self._polling(bot, me, sink, watch):
                 await set_menu(bot, self._commands, self._log)

@@ -27,6 +27,11 @@ SETTLED_MS = 15_000
 MOST_CONFLICTS = 5
 """Conflicts in a row after which the one who was here first gives up too, and tries again later."""
 
+CONTESTED = (
+    "another program polls Telegram with the same token: it is waited until that one stops. A nuan that was cut off does "
+    "so by itself within store.lease_seconds; stop any other, or give it its own bot"
+)
+
 STORE_TRIES = 8
 """How often an update is tried that breaks its own storing, before it is left out (FAULTS D5: 8)."""
 
@@ -37,17 +42,21 @@ STORE_WAIT_S = 1
 class PollingWatch:
     """The state of one connection; `ended` fails when it must be given up.
 
-    `settled_before` says that this program polled with the token for a while already.
+    `settled_before` says that this program polled with the token for a while already. A second poller ends one that
+    came later, unless it is `shared` with others, which take turns: then the library polls on with growing waits.
     """
 
-    def __init__(self, clock: Clock, log: Log, clean: Callable[[str], str], *, settled_before: bool) -> None:
+    def __init__(
+        self, clock: Clock, log: Log, clean: Callable[[str], str], *, settled_before: bool, shared: bool = False
+    ) -> None:
         self._clock = clock
         self._log = log
         self._clean = clean
         self._first: int | None = None
         self._last = clock.now()
         self._conflicts = 0
-        self._before = settled_before
+        self._contested: int | None = None
+        self._before, self._shared = settled_before, shared
         self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._alarm: Alarm = clock.at(self._last + SILENT_MS, self._look)
 
@@ -77,6 +86,11 @@ class PollingWatch:
 
     def failed(self, error: TelegramError) -> None:
         """The library's polling met an error and will go on, more slowly."""
+        if isinstance(error, Conflict) and self._shared:
+            before, self._contested = self._contested, self._clock.now()
+            if before is None or self._contested - before >= SILENT_MS:
+                self._log.warning("telegram_contested", error=CONTESTED)
+            return
         if isinstance(error, Conflict):
             self._conflicts += 1
             if not self.settled or self._conflicts >= MOST_CONFLICTS:
@@ -105,7 +119,7 @@ class PollingWatch:
             self.ended.cancel()
 
     def _look(self) -> None:
-        due = self._last + SILENT_MS
+        due = max(self._last, self._contested or 0) + SILENT_MS
         if self._clock.now() >= due:
             self._end(TimeoutError(f"no poll of Telegram succeeded for {SILENT_MS // 1000} s"))
         else:

@@ -175,11 +175,9 @@ async def run(
     clock, stopped = SystemClock(), asyncio.Event()
     reloader = Reloader(source, place, (*RESTART_LOG_KEYS, *RESTART_PLATFORM_KEYS, *RESTART_WEB_KEYS))
     # A signal that comes while the store is opened or closed must not cut that off.
-    # Beside other processes leases say who talks to which platform.
-    tokens = contextlib.nullcontext() if alone or roles else lock_tokens(settings)
-    # Beside one database the tokens are free before it is: whoever takes over needs both.
-    first, then = (contextlib.nullcontext(), tokens) if place.url else (tokens, contextlib.nullcontext())
-    with handle_signals(stopped.set, reloader.on_hangup), first:
+    # On a server leases say who talks to which platform: one that stands still must not keep its tokens, too.
+    tokens = contextlib.nullcontext() if alone or place.url else lock_tokens(settings)
+    with handle_signals(stopped.set, reloader.on_hangup), tokens:
         opened_store = await _open_when_free(place, stopped, roles, stands_by=not alone)
         if opened_store is None:
             return
@@ -187,7 +185,7 @@ async def run(
             meters = make_metrics(settings.budget.currency) if settings.metrics.on else None
             watch = meters.saw if meters is not None else None
             logs = Logs(place.data / "logs", settings.log, clock.now, configured_secrets(settings), sys.stderr, watch)
-            with then, contextlib.closing(logs), contextlib.ExitStack() as opened:
+            with contextlib.closing(logs), contextlib.ExitStack() as opened:
                 adapters = () if alone else make_adapters(place, clock, logs.log)
                 reads = bool(roles) and "gateway" not in roles
                 front = (
@@ -206,7 +204,7 @@ async def run(
                     await preload(app.parts.current.newest, clock.now())
                     await app.start(adapters)
                     resume_collector()
-                    supervisor = Supervisor(app.ingest, clock, logs.log, store.inspector.writable)
+                    supervisor = Supervisor(app.ingest, clock, logs.log, store.inspector.writable, store.unheard)
                     page = metrics_page(settings.metrics, app, adapters, supervisor, meters)
                     control = control_socket(place.data, change_handler(app), logs.log, reloader.ask)
                     async with control, _web_page(front, app), page:

@@ -396,7 +396,8 @@ TakeFor = Callable[[str, int], Awaitable[bool]]
 class Shared(Protocol):
     """An adapter that has one of several connections of its bot, the others being other processes'.
 
-    `lease` names what it has: two processes with the same one take turns.
+    `lease` names what it has: two processes with the same one take turns, and the former one may talk to the platform for
+    a moment longer.
     """
 
     lease: str

@@ -21,6 +21,8 @@ LONGEST_WAIT_MS = 300_000
 STORE_WAIT_MS = 5_000
 """How often, while the disk refuses, it is tried whether it takes writes again: nobody is told before (FAULTS S6)."""
 
+UNHEARD = "the database has not heard of this nuan for store.lease_seconds: nothing is taken in until it does"
+
 STEADY_MS = 60_000
 """A connection that held this long was a good one: the next wait is the first again."""
 
@@ -36,11 +38,20 @@ PARTS: tuple[HealthArea, ...] = get_args(HealthArea)
 class Supervisor:
     """Runs adapters side by side; one that fails does not touch the others.
 
-    `writable` says whether the store takes writes: a platform counts how often somebody connects, a disk does not.
+    `writable` says whether the store takes writes: a platform counts how often somebody connects, a disk does not. While
+    this process is `unheard` of, so that another may take its place, no platform is connected.
     """
 
-    def __init__(self, sink: EventSink, clock: Clock, log: Log, writable: Callable[[], Awaitable[bool]]) -> None:
+    def __init__(
+        self,
+        sink: EventSink,
+        clock: Clock,
+        log: Log,
+        writable: Callable[[], Awaitable[bool]],
+        unheard: asyncio.Event | None = None,
+    ) -> None:
         self._sink = sink
+        self._unheard = unheard or asyncio.Event()
         self._writable = writable
         self._clock = clock
         self._log = log
@@ -72,7 +83,7 @@ class Supervisor:
             begun = self._clock.now()
             states[platform] = "running"
             try:
-                await run(self._sink)
+                await self._run(run)
                 return
             except PlatformError as error:
                 self._log.error("platform_failed", platform=platform, error=str(error), final=error.final)
@@ -92,11 +103,25 @@ class Supervisor:
             await pause(self._clock, wait)
             wait = min(wait * 2, LONGEST_WAIT_MS)
 
+    async def _run(self, run: Callable[[EventSink], Awaitable[None]]) -> None:
+        """As it does; StoreError when nobody heard of this process for too long."""
+        running = asyncio.ensure_future(run(self._sink))
+        unheard = asyncio.ensure_future(self._unheard.wait())
+        try:
+            await asyncio.wait((running, unheard), return_when=asyncio.FIRST_COMPLETED)
+            if not running.done():
+                raise StoreError(UNHEARD)
+            await running
+        finally:
+            unheard.cancel()
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+
     async def _stored_again(self) -> bool:
         """Return when the store takes writes; whether it refused any meanwhile."""
         refused = False
         await pause(self._clock, STORE_WAIT_MS)
-        while not await self._writable():
+        while self._unheard.is_set() or not await self._writable():
             refused = True
             await pause(self._clock, STORE_WAIT_MS)
         return refused

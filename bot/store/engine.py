@@ -390,6 +390,8 @@ class Database:
         self._writer = writer
         self.lost = asyncio.Event()
         """Set when another nuan took over and nothing can be stored here any more."""
+        self.unheard = asyncio.Event()
+        """Set while nobody has heard of this process for as long as its lease lasts: another may take over now."""
 
     def share(self, files: DataFiles, lists: AccessLists | None = None, boot: str = "") -> None:
         """What transactions find beside the rows, from now on."""

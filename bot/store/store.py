@@ -120,6 +120,12 @@ class Store:
         """Set when another nuan took over the database and nothing can be stored any more."""
         return self._database.lost
 
+    @property
+    def unheard(self) -> asyncio.Event:
+        """Set while this process cannot say that it is there, so that another may take over: what it takes in now may not
+        be stored."""
+        return self._database.unheard
+
     async def close(self) -> None:
         """Finish the writes that wait, free the connections and the folder."""
         await self._database.close()

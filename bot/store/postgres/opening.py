@@ -72,8 +72,9 @@ class PostgresDatabase(Database):
         if registration is not None:
             self._writers = tuple(_writer(url, registration, last) for _ in range(writers + 1))
         super().__init__(self._writers[0] if self._writers else None)
+        self._unheard: asyncio.TimerHandle | None = None
         if registration is not None:
-            registration.lost = self.lost.set
+            registration.lost, registration.renewed = self.lost.set, self.count_silence
             if registration.shared:
                 self.leases = self._sharing = SharedLeases(url, registration)
         self._url = url
@@ -142,9 +143,22 @@ class PostgresDatabase(Database):
         if self._writer is not None:
             await self._writer.run(lambda tx: tx.set_meta(WIPE_KEY, None))
 
+    def count_silence(self) -> None:
+        """It was heard of this process just now; count from here, in real time, as the server does."""
+        if self._registration is None:
+            return
+        self._stop_counting()
+        self.unheard.clear()
+        self._unheard = asyncio.get_running_loop().call_later(self._registration.seconds, self.unheard.set)
+
+    def _stop_counting(self) -> None:
+        if self._unheard is not None:
+            self._unheard.cancel()
+
     async def close(self) -> None:
         """As `Database.close`."""
         await asyncio.to_thread(self._end)
+        self._stop_counting()
         await asyncio.to_thread(self._threads.shutdown)
         while not self._free.empty():
             self._free.get_nowait().close()
@@ -213,7 +227,9 @@ async def open_database(
                 registration.close()
                 raise
 
-    return await asyncio.to_thread(opened)
+    database = await asyncio.to_thread(opened)
+    database.count_silence()
+    return database
 
 
 class WritingTx(PostgresTx):

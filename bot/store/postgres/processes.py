@@ -128,7 +128,8 @@ class Registration:
 
     Without roles it is alone there; with some, beside others that have some. Who was not heard of for longer than its
     lease lasts goes on unless another took it off meanwhile; then `lost` is called, and nothing can be stored any more.
-    `gone` is called when another is no longer there, `idle` each time that a lease has lasted: all of them by `later`.
+    `renewed` is called each time that it was heard of, `gone` when another is no longer there, `idle` each time that a
+    lease has lasted: all of them by `later`.
     """
 
     def __init__(
@@ -141,11 +142,12 @@ class Registration:
     ) -> None:
         self.boot, self.shared = boot, bool(roles)
         self.lost: Callable[[], object] = lambda: None
+        self.renewed: Callable[[], object] = lambda: None
         self.gone: Callable[[], object] = lambda: None
         self.idle: Callable[[], object] = lambda: None
         self._later = later
         self._roles = ",".join(sorted(roles))
-        self._seconds, self._ms = seconds, int(seconds * 1000)
+        self.seconds, self._ms = seconds, int(seconds * 1000)
         self._ended = threading.Event()
         self._tx = PostgresTx(url, boot)
         try:
@@ -174,7 +176,7 @@ class Registration:
 
     def _keep(self) -> None:
         """Who was late, as the server was away, lets the others be late, too, for as long as a lease lasts."""
-        pause = self._seconds / RENEWALS
+        pause = self.seconds / RENEWALS
         if self.shared:
             pause = min(pause, LOOK_SECONDS)
         in_time, since_idle, last = 0.0, 0.0, self.id
@@ -189,7 +191,8 @@ class Registration:
                 late: dict[int, bool] = dict(json.loads(told[0]))
                 if late[self.id]:
                     in_time = 0
-                if self.shared and any(late.values()) and in_time >= self._seconds:
+                self._later(self.renewed)
+                if self.shared and any(late.values()) and in_time >= self.seconds:
                     take_off(self._tx, self.id)
             except psycopg.Error:
                 in_time = 0
@@ -197,7 +200,7 @@ class Registration:
             if not self._known.union(range(last + 1, told[1] + 1)) <= late.keys():
                 self._later(self.gone)
             self._known, last = {*late}, told[1]
-            if since_idle >= self._seconds:
+            if since_idle >= self.seconds:
                 since_idle = 0
                 self._later(self.idle)
 
