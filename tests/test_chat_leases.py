@@ -154,6 +154,35 @@ async def test_a_connection_that_hangs_in_a_transaction_of_a_dead_process_holds_
     await second.close()
 
 
+async def test_who_is_dead_is_taken_off_though_something_is_always_under_way(tmp_path: Path, url: str) -> None:
+    """Each transaction lasts longer than a lease, and another begins before it ends."""
+    run(url, "INSERT INTO chat (id, kind, title, created_at) VALUES (1, 'dm', '', 0), (2, 'dm', '', 0)")
+    gone, lasts = asyncio.Event(), SHORT * 6
+
+    def long(tx: Tx) -> None:
+        tx.execute("SELECT pg_sleep(?)", (lasts,))
+
+    dead = await open_database(url, boot="a", lease_seconds=LONG, roles=ROLES)
+    busy = await open_database(url, boot="b", lease_seconds=SHORT, roles=ROLES)
+    for each, name in ((dead, "first"), (busy, "second")):
+        each.share(DataFiles(tmp_path / name), boot=name)
+    busy.leases.on_gone(gone.set)
+
+    async def writes(chat: int) -> None:
+        while not gone.is_set():
+            await busy.write(long, chat=chat)
+
+    first = asyncio.create_task(writes(1))
+    await busy.read(lambda tx: tx.execute("SELECT pg_sleep(?)", (lasts / 2,)))
+    second = asyncio.create_task(writes(2))
+    await asyncio.to_thread(unheard, url, "a")
+    await asyncio.wait_for(gone.wait(), WAIT_S)
+    await asyncio.gather(first, second)
+    assert not busy.lost.is_set()
+    await dead.close()
+    await busy.close()
+
+
 async def test_what_is_written_in_a_chat_that_another_works_in_by_now_is_not_stored(
     url: str, two: tuple[Store, Store]
 ) -> None:

@@ -39,7 +39,10 @@ BUSY = "another nuan moves, restores, copies or opens this database just now: wa
 """Why nothing is done while somebody else has that lock."""
 
 WAITED_MS = 2_000
-"""How long that lock, and the end of all transactions, is waited for."""
+"""How long that lock is waited for."""
+
+TRANSACTIONS_MS = 8_000
+"""How long the end of the transactions under way is waited for; none begins meanwhile."""
 
 CLAIMED_AT_ONCE = 20
 """Chats that are claimed in one transaction."""
@@ -107,7 +110,7 @@ def take_off(tx: PostgresTx, own: int = 0, which: str = "") -> None:
     condition names; nothing of it is under way then.
 
     Its connections are ended first: one that hangs in a transaction holds what is waited for. Where another's
-    transaction does not end, nothing is done.
+    transaction does not end, or another takes it off just now, nothing is done.
     """
     late = f"{LATE}{which}"
     if not tx.has(f"SELECT 1 FROM process WHERE {late}", own):
@@ -115,9 +118,10 @@ def take_off(tx: PostgresTx, own: int = 0, which: str = "") -> None:
     tx.execute(f"{CUT_OFF}{which}", (own,))
     tx.execute(tx.BEGIN)
     try:
-        tx.execute(f"SET LOCAL lock_timeout = {WAITED_MS}")
-        tx.execute(LOCK_ALL)
-        tx.run(f"DELETE FROM process WHERE {late}", own)
+        tx.execute(f"SET LOCAL lock_timeout = {TRANSACTIONS_MS}")
+        if tx.has(f"SELECT 1 FROM process WHERE {late} FOR NO KEY UPDATE SKIP LOCKED", own):
+            tx.execute(LOCK_ALL)
+            tx.run(f"DELETE FROM process WHERE {late}", own)
         tx.execute("COMMIT")
     except psycopg.errors.LockNotAvailable:
         tx.execute("ROLLBACK")
@@ -149,6 +153,8 @@ class Registration:
         self._roles = ",".join(sorted(roles))
         self.seconds, self._ms = seconds, int(seconds * 1000)
         self._ended = threading.Event()
+        self._url = url
+        self._taking = threading.Thread()
         self._tx = PostgresTx(url, boot)
         try:
             self.id = self._register()
@@ -192,8 +198,9 @@ class Registration:
                 if late[self.id]:
                     in_time = 0
                 self._later(self.renewed)
-                if self.shared and any(late.values()) and in_time >= self.seconds:
-                    take_off(self._tx, self.id)
+                if self.shared and any(late.values()) and in_time >= self.seconds and not self._taking.is_alive():
+                    self._taking = threading.Thread(target=self._take_off, name="nuan-take-off", daemon=True)
+                    self._taking.start()
             except psycopg.Error:
                 in_time = 0
                 continue  # the server is away: nobody else can take this one off meanwhile
@@ -204,10 +211,17 @@ class Registration:
                 since_idle = 0
                 self._later(self.idle)
 
+    def _take_off(self) -> None:
+        """Beside the renewing: who waits for what others have under way must not be late meanwhile."""
+        with contextlib.suppress(psycopg.Error), contextlib.closing(PostgresTx(self._url, self.boot)) as tx:
+            take_off(tx, self.id)
+
     def close(self) -> None:
         """Another may have at once what this one had."""
         self._ended.set()
         self._thread.join()
+        if self._taking.is_alive():
+            self._taking.join()
         try:
             self._tx.ready()
             self._tx.run("DELETE FROM process WHERE id = ?", self.id)
