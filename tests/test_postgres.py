@@ -17,7 +17,6 @@ import pytest
 
 from bot.cli.doctor import kept_finding, postgres_finding
 from bot.cli.installation import ConfigSource
-from bot.cli.reload import unset
 from bot.core.errors import FolderLockedError, StoreError
 from bot.core.memories import Memory
 from bot.core.models import ModelRequest
@@ -35,6 +34,7 @@ from bot.store.store import DATABASE, Store, open_store
 from bot.store.transactions import Tx
 from bot.text.terms import TERMS_VERSION
 from tests import servers, storing
+from tests.belonging import nuan
 from tests.blank import lay, open_laid
 from tests.servers import let_in
 from tests.storing import DAY, NOW
@@ -205,7 +205,10 @@ async def test_what_was_set_in_chats_is_read_from_the_server_and_taken_back_ther
     async with await open_store(place.data, url=place.url) as store:
         await store.settings.put({"budget.day_tokens": "900"}, None, NOW)
     assert source.read().settings.budget.day_tokens == 900
-    assert "taken back" in await unset(place.data, ["budget.day_tokens"], place.url, everything=False, as_json=False)
+    said = await asyncio.to_thread(nuan, place.data, "unset", "--all", "--config", str(config))
+    assert "taken back: budget.day_tokens" in said.out
+    said = await asyncio.to_thread(nuan, place.data, "unset", "--config", str(tmp_path / "absent.toml"))
+    assert (said.code, "absent.toml: there is no such file" in said.err) == (1, True)
     assert source.read().settings.budget.day_tokens == place.settings.budget.day_tokens
     assert not (place.data / DATABASE).exists()
 

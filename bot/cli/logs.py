@@ -46,13 +46,15 @@ class LogView:
     as_json: bool = False
 
 
-def log_view(data: Path, chat: str, turn: int | None, *, follow: bool, as_json: bool) -> LogView:
+def log_view(
+    data: Path, chat: str, turn: int | None, config: Path | None = None, *, follow: bool, as_json: bool
+) -> LogView:
     """The view of a chat by its number, title, or who alone talks there; StoreError when there is none or several."""
     number = int(chat) if chat.isdecimal() and len(chat) <= NUMBER_DIGITS else None
     if chat and number is None:
-        from bot.cli.lookup import find_chat, store_url  # the store loads only for a name
+        from bot.cli.lookup import find_chat, given_url  # the store loads only for a name
 
-        number = asyncio.run(find_chat(data, chat, store_url(None, os.environ)))
+        number = asyncio.run(find_chat(data, chat, given_url(config, os.environ)))
     return LogView(LogFilter(number, turn), follow, as_json)
 
 

@@ -38,6 +38,13 @@ def store_url(config: Path | None, env: Mapping[str, str]) -> str:
     return url
 
 
+def given_url(config: Path | None, env: Mapping[str, str]) -> str:
+    """As `store_url`; NuanError where a file is given that is not there."""
+    if config is not None and not config.is_file():
+        raise NuanError(f"{config}: there is no such file")
+    return store_url(config, env)
+
+
 @dataclass(frozen=True, slots=True)
 class PromptTarget:
     """Whose prompt in which chat is looked at, by ids; empty strings mean the owner's own, or the only one there is."""

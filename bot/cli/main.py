@@ -187,13 +187,14 @@ def unset(
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Take back all of them.")] = False,
     as_json: JsonOption = False,
+    config: ConfigOption = None,
     data: DataOption = DATA_FOLDER,
 ) -> None:
     """Show or take back what owners set in chats, while no nuan runs."""
-    from bot.cli.lookup import store_url
+    from bot.cli.lookup import given_url
     from bot.cli.reload import unset as take_back
 
-    url = store_url(None, os.environ)
+    url = guard(lambda: given_url(config, os.environ))
     print_result(run_guarded(take_back(data, keys or (), url, everything=everything, as_json=as_json)))
 
 
@@ -529,12 +530,13 @@ def logs(
     turn: Annotated[int | None, typer.Option("--turn", min=1, help="Only turns of this number.")] = None,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with what comes, until Ctrl-C.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the lines as they are: JSON Lines.")] = False,
+    config: ConfigOption = None,
     data: DataOption = DATA_FOLDER,
 ) -> None:
     """Show the log of a nuan that runs or ran, rotated files first."""
     from bot.cli.logs import log_view, show_logs
 
-    run_guarded(show_logs(data, guard(lambda: log_view(data, chat, turn, follow=follow, as_json=as_json))))
+    run_guarded(show_logs(data, guard(lambda: log_view(data, chat, turn, config, follow=follow, as_json=as_json))))
 
 
 @app.command(rich_help_panel=BEGIN, epilog=examples("nuan version", "nuan version --json"))
