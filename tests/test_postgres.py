@@ -15,7 +15,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from bot.cli.doctor import kept_finding, postgres_finding
+from bot.cli.doctor import kept_finding, postgres_finding, programs_lack, server_findings
 from bot.cli.installation import ConfigSource
 from bot.core.errors import FolderLockedError, StoreError
 from bot.core.memories import Memory
@@ -26,7 +26,7 @@ from bot.store.files import DataFiles
 from bot.store.postgres import backups
 from bot.store.postgres.backups import at_name, check, dump, holds_kept, restore
 from bot.store.postgres.connection import NUMBERED, PostgresTx
-from bot.store.postgres.opening import MIGRATIONS, bring_forward, open_database
+from bot.store.postgres.opening import MIGRATIONS, bring_forward, open_database, server_state
 from bot.store.postgres.processes import LOCK
 from bot.store.schema import SCHEMA_VERSION
 from bot.store.sqlite.connection import open_existing
@@ -218,6 +218,21 @@ def test_the_doctor_tells_the_server_s_version_and_what_a_crash_of_it_would_lose
     assert (postgres_finding(safe).warn, "can be reached" in postgres_finding(safe).line) == (False, True)
     finding = postgres_finding(f"{url}&options=-c%20synchronous_commit%3Doff")
     assert (finding.good, finding.warn, "synchronous_commit = on" in finding.line) == (True, True, True)
+
+
+def test_the_doctor_says_when_backups_would_fail_for_want_of_a_pg_dump_that_fits_the_server(url: str) -> None:
+    debian = "pg_dump (PostgreSQL) {} (Debian {}-0+deb12u1)"
+    for server, program, told in (
+        ("17.2 (Debian 17.2-1)", "", "is not there: install postgresql-client 17 or newer"),
+        ("17.2", debian.format("15.18", "15.18"), "is of PostgreSQL 15 and refuses a server of 17"),
+    ):
+        finding = programs_lack(server, program)
+        assert finding is not None
+        assert (finding.good, finding.warn, told in finding.text) == (True, True, True)
+    assert programs_lack("17.2", debian.format("17.0", "17.0")) is None
+    assert programs_lack("15.3", "pg_dump (PostgreSQL) 18beta1") is None
+    lacking = programs_lack(server_state(url)[0], backups.dump_version())
+    assert [*server_findings(url)] == [postgres_finding(url), *([lacking] if lacking else [])]
 
 
 def test_a_database_of_another_program_or_of_a_newer_nuan_is_left_alone(url: str) -> None:

@@ -93,6 +93,12 @@ def test_the_image_takes_only_what_it_needs_and_runs_as_nobody_s_root() -> None:
     assert all("--require-hashes" in each or "--no-index" in each for part in installs for each in part.split("&&"))
 
 
+def test_the_image_can_back_up_the_server_that_its_compose_file_starts() -> None:
+    [client] = re.findall(r"apt-get install .* postgresql-client-(\d+)", (DEPLOY / "Dockerfile").read_text("utf-8"))
+    [server] = re.findall(r"image: postgres:(\d+)", (DEPLOY / "compose.postgres.yaml").read_text("utf-8"))
+    assert int(client) >= int(server)
+
+
 def test_the_image_names_extras_keys_and_the_health_page_as_they_are(tmp_path: Path) -> None:
     said = (DEPLOY / "Dockerfile").read_text("utf-8")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]

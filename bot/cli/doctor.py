@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import shutil
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from datetime import UTC
@@ -54,7 +55,7 @@ def machine_findings(settings: Settings, data: Path, now: int) -> Iterator[Check
     if settings.store.url is None:
         yield sqlite_finding(SQLITE_VERSION)
     else:
-        yield postgres_finding(settings.store.url.get_secret_value())
+        yield from server_findings(settings.store.url.get_secret_value())
     backups, server = folder_of(data, settings.backup.folder), settings.store.url is not None
     yield from _backup(data, backups, now, server=server)
     if server and (finding := kept_finding(backups)) is not None:
@@ -108,6 +109,27 @@ def postgres_finding(url: str) -> CheckResult:
         return failed("postgresql", str(error))
     told = f"{version}, can be reached"
     return warned("postgresql", f"{told}; {loses}") if loses else passed("postgresql", told)
+
+
+def server_findings(url: str) -> Iterator[CheckResult]:
+    """As `postgres_finding`, and what is wrong with the programs that copy it."""
+    yield postgres_finding(url)
+    try:
+        (version, _), programs = postgres_part("opening").server_state(url), postgres_part("backups").dump_version()
+    except StoreError:
+        return  # the server is told above, and a program that cannot be run when it is needed
+    if (told := programs_lack(version, programs)) is not None:
+        yield told
+
+
+def programs_lack(server: str, program: str) -> CheckResult | None:
+    """What to do where pg_dump, by what it says of its version, is not there or too old for a server of that version."""
+    needed, there = int(re.findall(r"\d+", server)[0]), re.search(r"\) (\d+)", program)
+    if there is not None and int(there[1]) >= needed:
+        return None
+    why = "is not there" if there is None else f"is of PostgreSQL {there[1]} and refuses a server of {needed}"
+    told = f"pg_dump {why}: install postgresql-client {needed} or newer, or there is no backup and no copy before an update"
+    return warned("postgresql", told)
 
 
 def sqlite_finding(version: tuple[int, ...]) -> CheckResult:

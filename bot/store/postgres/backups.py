@@ -184,6 +184,12 @@ def _run(program: str, url: str, *words: str) -> str:
     return done.stdout
 
 
+def dump_version() -> str:
+    """What pg_dump, which backups are made by, says of its version, "" where there is none; StoreError when it cannot be
+    run."""
+    return _run("pg_dump", "", "--version").strip() if next(_places("pg_dump"), None) is not None else ""
+
+
 def _places(program: str) -> Iterator[str]:
     """Where a program may be, the newest version first: it must not be older than the server."""
     folders = PROGRAMS.glob(f"*/bin/{program}")
