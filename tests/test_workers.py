@@ -4,15 +4,21 @@ import asyncio
 import json
 import os
 import socket
+import threading
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from bot.cli.installation import ConfigSource
 from bot.cli.workers import process_findings
+from bot.core.clock import SystemClock
 from bot.core.inspection import CheckResult
+from bot.core.ports import ROLES
+from bot.store.engine import WRITERS
 from bot.store.postgres.connection import PostgresTx
+from bot.store.postgres.opening import READERS, connections_of
 from bot.store.store import open_store
 from tests import servers, storing
 from tests.belonging import nuan, nuan_in_thread
@@ -38,7 +44,8 @@ async def test_of_a_file_there_is_one_process_which_does_everything(world: World
     said = await nuan_in_thread(world, "workers")
     assert (said.code, "does everything" in said.out) == (0, True)
     told = json.loads((await nuan_in_thread(world, "workers", "--json")).out)
-    assert told == {"shared": False, "processes": []}
+    assert "none is registered" in said.out
+    assert told == {"shared": False, "registered": False, "processes": [], "lag_ms": {"event": 0, "outbox": 0}}
     assert await findings(world.folder, "") == []
 
 
@@ -60,7 +67,8 @@ async def test_several_processes_are_told_with_what_each_has_and_what_nobody_doe
             said = await asyncio.to_thread(nuan, tmp_path / "data", "workers", **settings)
             told = json.loads((await asyncio.to_thread(nuan, tmp_path / "data", "workers", "--json", **settings)).out)
             found = await findings(tmp_path / "data", url)
-        first, second, missing = _lines(said.out)
+        first, second, missing, late = _lines(said.out)
+        assert late == ["nothing is late"]
         assert (first[0], first[1], first[-1]) == (f"{socket.gethostname()}:{os.getpid()}", "gateway", "telegram")
         assert (second[1], second[-1]) == ("worker", "1 chat")
         assert missing == ["nobody tidies, reminds and backs up: start `nuan run --role janitor`"]
@@ -80,10 +88,64 @@ async def test_several_processes_are_told_with_what_each_has_and_what_nobody_doe
 
 @pytest.mark.postgres
 async def test_one_that_is_alone_on_a_server_does_everything(tmp_path: Path, url: str) -> None:
-    assert "no process works" in (await asyncio.to_thread(nuan, tmp_path, "workers", NUAN_STORE__URL=url)).out
+    assert "none works" in (await asyncio.to_thread(nuan, tmp_path, "workers", NUAN_STORE__URL=url)).out
     async with await open_store(tmp_path / "data", url=url):
         (found,) = await findings(tmp_path / "data", url)
     assert (found.warn, "does everything" in found.text) == (False, True)
+
+
+@pytest.mark.postgres
+async def test_shards_that_nobody_has_or_two_have_are_told(tmp_path: Path, url: str) -> None:
+    async def told(*leases: str) -> list[str]:
+        for lease in leases:
+            await gateway.leases.take(lease)
+        return [each.text for each in await findings(tmp_path / "data", url) if "shards" in each.text and each.warn]
+
+    async with await storing.join(tmp_path / "data", url, *ROLES) as gateway:
+        assert await told("telegram", "janitor") == []
+        [missing] = await told("discord 0-3/16", "discord 9/16")
+        assert "discord's shards 4-8, 10-15 of 16, so nobody" in missing
+        assert await told("discord 4-15/16") == [
+            "several gateways have discord's shards 9 of 16: give each of them its own"
+        ]
+        said = await asyncio.to_thread(nuan, tmp_path / "data", "workers", NUAN_STORE__URL=url)
+        assert "several gateways have discord's shards 9 of 16" in said.out
+        [mixed] = await told("discord")
+        assert "different numbers of discord's shards (1, 16)" in mixed
+
+
+@pytest.mark.postgres
+async def test_what_has_been_due_for_long_is_told(tmp_path: Path, url: str) -> None:
+    async with await open_store(tmp_path / "data", url=url) as store:
+        await storing.say(store, "在吗", at=SystemClock().now() - 75_500)
+        said = await asyncio.to_thread(nuan, tmp_path / "data", "workers", NUAN_STORE__URL=url)
+        found = await findings(tmp_path / "data", url)
+    assert "waits for an answer has been due for 7" in said.out
+    assert (found[-1].warn, "waits for an answer has been due for 7" in found[-1].text) == (True, True)
+
+
+@pytest.mark.postgres
+async def test_no_process_keeps_more_connections_than_the_guide_says_and_too_many_processes_are_told(
+    tmp_path: Path, url: str
+) -> None:
+    """14 of one with roles, 11 of one that is alone: docs/guide/en/several.md."""
+    assert (connections_of(WRITERS, shared=True), connections_of(WRITERS, shared=False)) == (14, 11)
+    together = threading.Barrier(READERS)
+    for roles, most in ((ROLES, 14), ((), 11)):
+        async with await open_store(tmp_path / "data", url=url, roles=roles) as store:
+            await storing.say(store, "在吗")
+            await asyncio.gather(*(store._database.read(lambda tx: together.wait(9)) for _ in range(READERS)))
+            with closing(PostgresTx(url)) as tx:
+                seen = tx.number(BY_NAME, f"nuan {store.boot}")
+            of_notes, of_wakeups = 1, 2  # the first is named otherwise, these begin when they can
+            assert most - of_notes - of_wakeups <= seen <= most - of_notes
+    assert not [each for each in await findings(tmp_path / "data", url) if "connections" in each.text]
+    for number in range(15):
+        _leave(url, until=1 << 50, boot=str(number), roles="")
+    assert [each for each in await findings(tmp_path / "data", url) if "15 keep up to 165 connections" in each.text]
+
+
+BY_NAME = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = ?"
 
 
 @pytest.mark.parametrize("engine", ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
@@ -103,8 +165,8 @@ def _lines(out: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.split("  ") if cell.strip()] for line in out.splitlines()]
 
 
-def _leave(url: str) -> None:
-    """A janitor that died, and that nobody has taken off yet."""
+def _leave(url: str, until: int = 2, boot: str = "x", roles: str = "janitor") -> None:
+    """A process that died, or does not renew that it is there until then; nobody has taken it off yet."""
     tx = PostgresTx(url)
-    tx.insert("process", boot="x", name="gone:1", roles="janitor", started_at=1, until=2)
+    tx.insert("process", boot=boot, name="gone:1", roles=roles, started_at=1, until=until)
     tx.close()

@@ -427,7 +427,10 @@ def usage(
 
 @app.command(rich_help_panel=LOOK, epilog=examples("nuan workers", "nuan workers --json"))
 def workers(as_json: JsonOption = False, config: ConfigOption = None, data: DataOption = DATA_FOLDER) -> None:
-    """Show which processes work on the database, and what each of them does."""
+    """Show which processes work on the database, what each of them does, and what is late.
+
+    A `nuan run` without --role that stands by is not there before it takes over.
+    """
     from bot.cli.workers import show_workers
 
     print_result(run_guarded(show_workers(read_installation(config, data), as_json=as_json)))

@@ -1,30 +1,46 @@
 """`nuan workers`, and what the doctor says of the same: which processes work on the database, and what each of them does."""
 
+import asyncio
 from collections.abc import Iterator
 from datetime import UTC
 
 from bot.cli.installation import Installation, require_database
 from bot.cli.terminal import json_document
+from bot.core.clock import MINUTE_MS, SystemClock
 from bot.core.errors import StoreError
 from bot.core.inspection import CheckResult, passed, warned
 from bot.core.ports import ROLES
 from bot.memory.archive.records import time_text
-from bot.store.processes import Process, missing_roles
+from bot.store.engine import PooledUrl, postgres_part
+from bot.store.processes import Process, missing_roles, shard_faults
 from bot.store.store import DATABASE, open_store
 from bot.text.dates import local
 
-OF_FILE = f"one process at a time answers from {DATABASE}, and does everything"
+NOBODY = "none works on the database of store.url now"
+OF_FILE = f"one process at a time answers from {DATABASE} and does everything; none is registered there"
+
+LAGS = {
+    "event": "the oldest message that waits for an answer",
+    "outbox": "the oldest message that waits to be sent",
+}
+
+LONG_MS = MINUTE_MS
+"""So long something may have been due before the doctor warns of it."""
+
+ENOUGH = 0.8
+"""Of the server's connections: what the processes keep should be no more, as others need some, too."""
 
 
 async def show_workers(place: Installation, *, as_json: bool) -> str:
     """Each process with what it does; works beside them."""
     require_database(place)
-    found, lease = await _processes(place), place.settings.store.lease_seconds
+    (found, lags), lease = await _processes(place), place.settings.store.lease_seconds
     if as_json:
-        shared = any(each.roles for each in found)
-        return json_document({"shared": shared, "processes": [_record(each, lease) for each in found]})
+        shared, told = any(each.roles for each in found), [_record(each, lease) for each in found]
+        return json_document({"shared": shared, "registered": bool(place.url), "processes": told, "lag_ms": lags})
+    late = [*_late(lags)] or ["nothing is late"]
     if not place.url:
-        return OF_FILE
+        return "\n".join((OF_FILE, *late))
     rows = [
         (
             each.name,
@@ -38,7 +54,7 @@ async def show_workers(place: Installation, *, as_json: bool) -> str:
     ]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    return "\n".join((*lines, *_unmanned(found))) or "no process works on the database of store.url"
+    return "\n".join((*(lines or (NOBODY,)), *_wrong(found), *late))
 
 
 async def process_findings(place: Installation) -> list[CheckResult]:
@@ -46,11 +62,13 @@ async def process_findings(place: Installation) -> list[CheckResult]:
     if not place.url:
         return []  # one at a time, which needs no word
     try:
-        found = await _processes(place)
+        found, lags = await _processes(place)
+        crowd = await asyncio.to_thread(_crowd, place, found)
     except StoreError:
         return []  # told where the database is looked at
+    waiting = [(warned if max(lags.values()) >= LONG_MS else passed)("queues", line) for line in _late(lags)]
     if not found:
-        return [passed("processes", "none works on the database of store.url now")]
+        return [passed("processes", NOBODY), *waiting]
     lease = place.settings.store.lease_seconds
     late = [
         warned(
@@ -60,12 +78,34 @@ async def process_findings(place: Installation) -> list[CheckResult]:
         if each.is_late
     ]
     told = "; ".join(map(_told, found))
-    return [passed("processes", told), *late, *(warned("processes", line) for line in _unmanned(found))]
+    wrong = (*_wrong(found), *crowd)
+    return [passed("processes", told), *late, *(warned("processes", line) for line in wrong), *waiting]
 
 
-async def _processes(place: Installation) -> tuple[Process, ...]:
+async def _processes(place: Installation) -> tuple[tuple[Process, ...], dict[str, int]]:
+    """Who works on the database, and for how long each queue has waited."""
     async with await open_store(place.data, read_only=True, url=place.url) as store:
-        return await store.processes.all()
+        return await store.processes.all(), await store.processes.lags(SystemClock().now())
+
+
+def _late(lags: dict[str, int]) -> Iterator[str]:
+    """A line for each queue in which something is due."""
+    for queue, ms in lags.items():
+        if ms >= 1000:
+            yield f"{LAGS[queue]} has been due for {ms // 1000} s"
+
+
+def _crowd(place: Installation, found: tuple[Process, ...]) -> list[str]:
+    """A line where the processes may want more connections than the server has; StoreError when it cannot be asked."""
+    opening = postgres_part("opening")
+    most = 0 if isinstance(place.url, PooledUrl) else opening.most_connections(place.url)
+    each = opening.connections_of(place.settings.store.writers, shared=any(process.roles for process in found))
+    if not most or len(found) * each <= most * ENOUGH:
+        return []
+    return [
+        f"{len(found)} keep up to {len(found) * each} connections ({each} each), and the server takes {most} of all its "
+        "users: raise its max_connections, lower store.writers, or put a pooler between (store.pooler)"
+    ]
 
 
 def _chats(count: int) -> str:
@@ -85,6 +125,12 @@ def _unmanned(found: tuple[Process, ...]) -> Iterator[str]:
     does = {"gateway": "receives and sends messages", "worker": "answers", "janitor": "tidies, reminds and backs up"}
     for role in missing_roles(found) if found else ():
         yield f"nobody {does[role]}: start `nuan run --role {role}`"
+
+
+def _wrong(found: tuple[Process, ...]) -> Iterator[str]:
+    """What nobody does, and which shards are nowhere, or in two places."""
+    yield from _unmanned(found)
+    yield from shard_faults(found)
 
 
 def _record(process: Process, lease_seconds: float) -> dict[str, object]:

@@ -102,7 +102,8 @@ class StoreRules(SettingsTable):
     writers: int = Field(default=4, ge=1, le=16)
     """Connections to that server that write at once, each for another chat, 1 to 16."""
     lease_seconds: float = Field(default=15.0, ge=3, le=300)
-    """Of several nuan on that server's database one answers; so long after it died another takes over, in seconds."""
+    """How long after a process on that server's database died, or was cut off, another takes over what it had, in seconds:
+    everything where one answers and others stand by, its chats, platforms and upkeep where several share the work."""
 
     copy_before_update: bool = True
     """Whether a database of a server is copied into the data folder by pg_dump before a newer nuan changes its tables; off

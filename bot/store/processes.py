@@ -1,6 +1,8 @@
 """The processes that work on the database, what each of them has, and how long the oldest piece of work has been due."""
 
-from collections import defaultdict
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from bot.core.ports import ROLES, Role
@@ -16,6 +18,10 @@ LAGS = {
     "outbox": f"SELECT min(due_at) FROM {OUTBOX_DUE} WHERE state = 'pending'",
 }
 """Of each queue when the oldest that waits was, or will be, due."""
+
+
+_CONNECTION = re.compile(r"(?P<platform>\w+)( (?P<first>\d+)(-(?P<last>\d+))?/(?P<count>\d+))?")
+"""The lease of a platform's connection, with the shards that are its."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,3 +83,33 @@ def missing_roles(found: tuple[Process, ...]) -> tuple[Role, ...]:
         if any(not each.roles for each in here)
         else tuple(role for role in ROLES if not any(role in each.roles for each in here))
     )
+
+
+def shard_faults(found: Iterable[Process]) -> Iterator[str]:
+    """A line for each thing that is wrong with the shards that gateways have, by their leases."""
+    held = defaultdict[str, dict[int, Counter[int]]](dict)
+    names = {name for each in found if not each.is_late for name in each.leases}
+    for match in filter(None, map(_CONNECTION.fullmatch, sorted(names))):
+        first, count = int(match["first"] or 0), int(match["count"] or 1)
+        shards = held[match["platform"]].setdefault(count, Counter())
+        shards.update(range(first, int(match["last"] or first) + 1))
+    for platform, counts in held.items():
+        if len(counts) > 1:
+            told = ", ".join(map(str, sorted(counts)))
+            yield f"gateways say different numbers of {platform}'s shards ({told}): stop them, and give all the same"
+            continue
+        [(count, shards)] = counts.items()
+        if missing := [shard for shard in range(count) if not shards[shard]]:
+            yield (
+                f"no gateway has {platform}'s shards {_ranges(missing)} of {count}, so nobody is heard there: start "
+                f"`nuan run --role gateway --shards {_ranges(missing[:1])}/{count}`, or with a range of them"
+            )
+        if twice := [shard for shard in range(count) if shards[shard] > 1]:
+            yield f"several gateways have {platform}'s shards {_ranges(twice)} of {count}: give each of them its own"
+
+
+def _ranges(numbers: list[int]) -> str:
+    """Rising numbers as people write them: 0-3, 7."""
+    begins = [number for number in numbers if number - 1 not in numbers]
+    ends = [number for number in numbers if number + 1 not in numbers]
+    return ", ".join(f"{a}" if a == b else f"{a}-{b}" for a, b in zip(begins, ends, strict=True))

@@ -264,6 +264,18 @@ def read_existing(url: str, work: Callable[[Tx], T]) -> T:
         return _read(tx, work)
 
 
+def connections_of(writers: int, *, shared: bool) -> int:
+    """How many connections a process keeps at most, with so many `store.writers`: one that writes for all chats, one by
+    which it is heard of, one for notes, and of several that share the work one for leases and two for wake-ups."""
+    return writers + 1 + READERS + 2 + (3 if shared else 0)
+
+
+def most_connections(url: str) -> int:
+    """How many connections the server takes from all that are no superusers; StoreError when it cannot be reached."""
+    sql = "SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int"
+    return read_existing(url, lambda tx: tx.number(sql))
+
+
 def server_state(url: str) -> tuple[str, str]:
     """The server's version, and what it may lose of what it said was stored, "" for nothing; StoreError when it cannot be
     reached."""
