@@ -23,12 +23,15 @@ from tests.cluster import WORKER, Cluster
 from tests.discord_support import COMMANDS, TOKEN
 from tests.fakes.discord_server import FakeDiscord
 from tests.fakes.discord_world import Channel, User
-from tests.fakes.model import ScriptedModel, says
+from tests.fakes.model import ScriptedModel
 from tests.fakes.telegram_server import FakeTelegram
 from tests.telegram_stage import ANN, QUICK
 from tests.world import World
 
 pytestmark = pytest.mark.postgres
+
+STORY = "从前有座山，山里有座庙，庙里有个老和尚在讲故事。" * 6
+"""Long enough to be shown while it grows."""
 
 
 class Wired(Cluster):
@@ -68,6 +71,7 @@ class Hall:
 
     server: FakeDiscord
     cluster: Wired
+    model: "Writing"
     lin: User
     place: Channel
 
@@ -91,11 +95,12 @@ async def hall(tmp_path: Path) -> AsyncIterator[Hall]:
             return DiscordAdapter(settings, COMMANDS, SystemClock(), log)
 
         cluster = Wired(tmp_path / "nuan", make, discord={"allow": [str(guild.id)]})
+        cluster.model = model = Writing()
         try:
             for name in ("first", "second"):
                 await cluster.add(name, ("gateway", "janitor"))
             await server.until(lambda: server.gateway.connected == 2)
-            yield Hall(server, cluster, lin, place)
+            yield Hall(server, cluster, model, lin, place)
         finally:
             await cluster.close()
         assert server.violations == []
@@ -113,6 +118,22 @@ async def test_a_slash_command_whose_gateway_is_gone_is_answered_where_it_was_gi
     assert answer.content == "这个只有主人能做哦"
     assert hall.server.texts(hall.place) == []
     assert hall.cluster.processes["first"].rows("SELECT state FROM outbox") == [("sent",)]
+
+
+async def test_what_a_killed_worker_was_showing_is_finished_by_another_in_the_same_message(hall: Hall) -> None:
+    hall.cluster.shut()
+    await hall.cluster.add("one", WORKER)
+    hall.server.people.say(hall.place, hall.lin, f"<@{hall.server.world.bot.id}> 讲个故事")
+    await hall.server.until(lambda: hall.server.texts(hall.place) == [STORY])
+    (_, shown) = hall.place.messages
+    await hall.cluster.cut("one")
+    await hall.cluster.kill("one")
+    await hall.cluster.add("two", WORKER)
+    hall.model.end()
+    await hall.server.until(lambda: shown.content == f"{STORY}完。")
+    await hall.cluster.settled()
+    assert hall.place.messages[1:] == [shown]
+    assert hall.cluster.processes["two"].rows("SELECT state FROM outbox") == [("sent",)]
 
 
 @dataclass
@@ -153,19 +174,19 @@ async def street(tmp_path: Path) -> AsyncIterator[Street]:
 
 
 class Writing(ScriptedModel):
-    """A model that, where it is given a text, has written it and waits with the end."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.text = ""
-        self.ended = asyncio.Event()
+    """A model that, while the gate is shut, has written a story and waits with its end."""
 
     async def stream(self, request: ModelRequest, hear: Callable[[Callable[[], str]], None]) -> Completion:
-        if not self.text:
-            return await self.complete(request)
-        hear(lambda: self.text)
-        await self.ended.wait()
-        return says(f"{self.text}完。")
+        if self.gate is not None:
+            hear(lambda: STORY)
+            self.script = lambda request: f"{STORY}完。"
+        return await self.complete(request)
+
+    def end(self) -> None:
+        """All of it is written."""
+        assert self.gate is not None
+        self.gate.set()
+        self.gate = None
 
 
 async def test_a_worker_reads_files_that_the_gateway_was_told_of(street: Street) -> None:
@@ -181,12 +202,12 @@ async def test_a_worker_asks_who_looks_after_a_group(street: Street) -> None:
 
 
 async def test_a_worker_shows_that_it_thinks_and_what_it_writes_and_the_gateway_says_it(street: Street) -> None:
-    street.model.text = "从前有座山，山里有座庙，庙里有个老和尚在讲故事。" * 6
+    street.cluster.shut()
     street.server.people.say(ANN.id, ANN, "讲个故事")
     await street.server.until(lambda: bool(street.server.actions) and bool(street.server.drafts))
     assert street.replies == []
-    street.model.ended.set()
-    await street.server.until(lambda: street.replies == [f"{street.model.text}完。"])
+    street.model.end()
+    await street.server.until(lambda: street.replies == [f"{STORY}完。"])
     await street.cluster.settled()
     assert len(street.server.calls("sendMessage")) == 1
 
