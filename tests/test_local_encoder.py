@@ -1,5 +1,6 @@
 """Recall by meaning with the local encoder: who gets it, what it finds, and what is answered when it does not work."""
 
+import asyncio
 import os
 import shutil
 from collections.abc import AsyncIterator
@@ -12,6 +13,7 @@ import pytest
 from bot.cli.model_checks import embedding_findings
 from bot.config.settings import Settings
 from bot.container import make_recall
+from bot.core.errors import ModelError
 from bot.core.recall import RecallQuery, RecallTrace
 from bot.lazy_packages import loading_without
 from bot.model.encoder import DIMENSIONS
@@ -194,6 +196,91 @@ async def test_when_it_hangs_words_answer_at_once_and_it_is_ended_and_begun_agai
         assert (await recalled(world, "花生")).missing == ""
     (package / "hang").touch()
     assert not (await embedding_findings(settings, tmp_path / "doctor"))[0].good
+
+
+STAND_IN = """
+import time
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+
+class Rows(bytes):
+    def astype(self, kind):
+        return self
+
+    def tobytes(self):
+        return self
+
+class USE:
+    def __init__(self, threads):
+        while (FOLDER / "slow").exists():
+            time.sleep(0.01)
+        if (FOLDER / "broken").exists():
+            raise SystemExit("no weights")
+
+    def encode(self, texts):
+        with (FOLDER / "asked").open("a") as asked:
+            print(*texts, sep="\\n", file=asked)
+        while (FOLDER / "hold").exists():
+            time.sleep(0.01)
+        return Rows((bytes(2) + b"\\x80?" + bytes(2044)) * len(texts))
+"""
+"""An encoder to which all texts are the same: slow to load, broken or held up while a file of that name is there."""
+
+
+@pytest.fixture
+def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of an encoder that is asked instead of the real one."""
+    package = tmp_path / "packages" / ENCODER
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(STAND_IN, "utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(package.parent))
+    return package
+
+
+BRIEF = {"provider": "local", "timeout_seconds": 1.0, "query_seconds": 1.0}
+
+
+async def test_nobody_ends_it_while_it_loads_a_command_that_looks_waits_and_vectors_are_made_when_it_is_there(
+    tmp_path: Path, stand_in: Path
+) -> None:
+    async with opened(tmp_path / "data") as world:
+        await world.say("记住我对花生过敏")
+        await world.wait(1)
+    (stand_in / "slow").touch()
+    async with opened(tmp_path / "data", by_meaning(embedding=BRIEF)) as world:
+        assert [(await recalled(world, "花生")).missing for _ in range(3)] == ["loading"] * 3
+        process = encoder(world)._process
+        asking = RecallQuery(dm(world), 1, "花生", world.clock.now(), kinds=("memory",))
+        looking = asyncio.create_task(make_recall(world.parts).recall(asking))
+        await world.say("记住我有一只猫")
+        making = asyncio.create_task(world.wait(1))
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(asyncio.shield(making), 1.5)
+        (stand_in / "slow").unlink()
+        assert (await looking).missing == ""
+        await making
+        assert world.rows("SELECT count(*) FROM doc WHERE id NOT IN (SELECT doc_id FROM vector)") == [(0,)]
+        assert encoder(world)._process is process
+        assert not world.log.named("embedding_trouble")
+
+
+async def test_what_cannot_be_loaded_is_told_as_such_in_recalls_and_in_the_log(tmp_path: Path, stand_in: Path) -> None:
+    async with opened(tmp_path / "data") as world:
+        await world.say("记住我对花生过敏")
+        await world.wait(1)
+    (stand_in / "broken").touch()
+    async with opened(tmp_path / "data") as world:
+        await recalled(world, "花生")
+        with pytest.raises(ModelError):
+            await encoder(world).load(60.0)
+        assert (await recalled(world, "花生")).missing == "down"
+        (told,) = world.log.named("embedding_trouble")
+        assert "no weights" in str(told["detail"])
+        (stand_in / "broken").unlink()
+        await world.say("记住我有一只猫")
+        await world.wait(1)
+        assert (await recalled(world, "花生")).missing == ""
 
 
 @pytest.mark.parametrize("size", [None, 1_000_000, 20_000_000_000])

@@ -236,8 +236,11 @@ class Embedder(Protocol):
     means: bool
     least_cosine: float
 
-    def ready(self) -> bool:
-        """Whether it can be asked without a wait for its loading, which begins then."""
+    async def load(self, wait_s: float, *, anew: bool = False) -> bool:
+        """Whether it can be asked now; else it begins to load, which is waited for at most so many seconds.
+
+        ModelError says why it could not be loaded; with `anew` that is tried again first.
+        """
         ...
 
     async def embed(self, texts: Sequence[str], deadline_s: float) -> Embeddings:

@@ -157,8 +157,9 @@ class OpenAIEmbedder(ServerClient):
         self.model = model
         self._dimensions = dimensions
 
-    def ready(self) -> bool:
+    async def load(self, wait_s: float, *, anew: bool = False) -> bool:
         """Its server is asked, whenever that is."""
+        del wait_s, anew
         return True
 
     async def embed(self, texts: Sequence[str], deadline_s: float) -> Embeddings:

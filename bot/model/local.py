@@ -2,8 +2,8 @@
 no money."""
 
 import asyncio
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from importlib.util import find_spec
 
 from bot.core.errors import ModelError
@@ -12,11 +12,13 @@ from bot.model.client import within_deadline
 from bot.model.encoder import DIMENSIONS, EncoderError, EncoderProcess
 from bot.text.fold import simplified
 
-TOGETHER = 8
-"""Texts of one question to the process: what asks meanwhile waits for no more of them."""
+TOGETHER, TOGETHER_CHARS = 8, 1_000
+"""Texts of one question to the process, and characters of them: what asks meanwhile waits for no more."""
 
 READ_CHARS = 1_000
 """Characters of a text that are read: its vector is a mean of its words, and tells little of a long one."""
+
+STILL_LOADING, ENDED = "the local encoder is still being loaded", "the local encoder has ended"
 
 
 def encoder_installed() -> bool:
@@ -34,29 +36,43 @@ class LocalEmbedder:
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="nuan-encoder")
         self._process: EncoderProcess | None = None
-        self._loaded = self._begun = self._late = False
+        self._loading: Future[None] | None = None
+        self._failure = ""
+        self._late = False
 
-    def ready(self) -> bool:
-        """Whether it answers at once. If not it begins to load, unless it did so before and failed, or is late."""
-        if not self._begun:
-            self._begun = True
-            self._thread.submit(self._load)  # whoever asks next meets what goes wrong
-        return self._loaded and not self._late
+    async def load(self, wait_s: float, *, anew: bool = False) -> bool:
+        """As the port has it. For who does not wait one that is late cannot be asked until it said something."""
+        if self._loading is None or (anew and self._failure):
+            self._failure, self._late = "", False
+            self._loading = self._thread.submit(self._load)
+        if wait_s and not self._loading.done():
+            await asyncio.wait((asyncio.wrap_future(self._loading),), timeout=wait_s)
+        if self._failure:
+            raise ModelError("unreachable", self._failure)
+        return self._loading is not None and self._loading.done() and (wait_s > 0 or not self._late)
 
     async def embed(self, texts: Sequence[str], deadline_s: float) -> Embeddings:
-        """The vectors of these texts, as soon as it is loaded; ModelError when it cannot be, has ended or is late.
+        """The vectors of these texts, each part of them in that time once it is loaded, which may take as long.
 
-        When it is late twice and said nothing in between, it is ended, and the next call has it loaded again.
+        ModelError when it cannot be loaded, has ended or is late. When it is late twice and said nothing in between, it
+        is ended, and the next call has it loaded again; one that is being loaded never is.
         """
-        before = self._late
+        if not await self.load(deadline_s, anew=True):
+            raise ModelError("timeout", STILL_LOADING)
+        before, loading, vectors = self._late, self._loading, list[bytes]()
         try:
-            return await within_deadline(deadline_s, self._embed(texts), "no vectors")
+            for part in _parts([text[:READ_CHARS] for text in texts]):
+                vectors += await within_deadline(deadline_s, self._part(part), "no vectors")
         except ModelError as error:
-            if error.fault == "timeout":
-                if self._late and before and self._process is not None:
-                    self._process.kill()
-                self._late = True
+            late = error.fault == "timeout"
+            hangs = late and before and self._late
+            self._late = late and not hangs
+            if hangs and self._process is not None:
+                self._process.kill()
+            if (hangs or not late) and self._loading is loading:
+                self._loading = None  # as it worked until now, the next question has it loaded again
             raise
+        return Embeddings(tuple(vectors), DIMENSIONS)
 
     async def close(self) -> None:
         """End the process."""
@@ -65,39 +81,43 @@ class LocalEmbedder:
         await asyncio.to_thread(self._thread.shutdown, cancel_futures=True)
         self._end()
 
-    async def _embed(self, texts: Sequence[str]) -> Embeddings:
-        loop = asyncio.get_running_loop()
-        vectors: list[bytes] = []
-        for start in range(0, len(texts), TOGETHER):
-            vectors += await loop.run_in_executor(self._thread, self._ask, texts[start : start + TOGETHER])
-        return Embeddings(tuple(vectors), DIMENSIONS)
+    async def _part(self, texts: Sequence[str]) -> list[bytes]:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._ask, texts)
 
-    def _load(self) -> EncoderProcess:
-        """The process, ready to be asked."""
-        self._begun = True
+    def _load(self) -> None:
         try:
-            if self._process is None:
-                self._process = EncoderProcess()
-                self._process.wait()
-                self._loaded, self._late = True, False
+            self._process = EncoderProcess()
+            self._process.wait()
         except (EncoderError, OSError) as error:
             self._end()
-            raise ModelError("unreachable", str(error)) from error
-        return self._process
+            self._failure = str(error)
 
     def _ask(self, texts: Sequence[str]) -> list[bytes]:
-        process = self._load()
-        shown = [text[:READ_CHARS].translate(simplified()).encode("utf-8", "replace").decode() for text in texts]
+        if self._process is None:
+            raise ModelError("unreachable", ENDED)
+        shown = [text.translate(simplified()).encode("utf-8", "replace").decode() for text in texts]
         try:
-            found = process.vectors(shown)
+            found = self._process.vectors(shown)
             self._late = False
             return found
         except EncoderError as error:
             self._end()
-            self._begun = False  # as it worked until now, the next question has it loaded again
             raise ModelError("unreachable", str(error)) from error
 
     def _end(self) -> None:
-        process, self._process, self._loaded, self._late = self._process, None, False, False
+        process, self._process, self._late = self._process, None, False
         if process is not None:
             process.end()
+
+
+def _parts(texts: Sequence[str]) -> Iterator[list[str]]:
+    """The texts in the order that they have, as many together as one question takes."""
+    part, size = list[str](), 0
+    for text in texts:
+        if part and (len(part) == TOGETHER or size + len(text) > TOGETHER_CHARS):
+            yield part
+            part, size = [], 0
+        part.append(text)
+        size += len(text)
+    if part:
+        yield part

@@ -15,6 +15,7 @@ from bot.core.models import Embeddings, MissingEmbedding, Usage
 from bot.core.people import Audience
 from bot.core.ports import Alarm, Clock, Log, model_fields
 from bot.core.recall import RecallQuery
+from bot.model.local import STILL_LOADING
 from bot.model.pool import CircuitBreaker, EmbeddingEndpoint
 from bot.pipeline.calls import BackgroundGate, end_failed, reservation, reserve_shielded
 from bot.pipeline.concurrency import TextThread
@@ -50,6 +51,9 @@ ONE_BY_ONE = ("refused", "overflow", "filtered")
 DIMENSIONS_CHANGED = "the dimensions change from call to call"
 """Why vectors of a server cannot be used."""
 
+LOADS_S, LOOK_LOADS_S = 600.0, 30.0
+"""How long vectors in the background wait for an encoder that is being loaded, and a recall outside of turns."""
+
 QUESTIONS = 64
 """Questions whose vectors are kept: a turn may ask the same again."""
 
@@ -79,6 +83,14 @@ class EmbeddingCaller:
         self._breaker = CircuitBreaker()
         self._wanted_until = 0
         self.trouble: Trouble = ""
+
+    async def load(self, wait_s: float, *, anew: bool = False) -> bool:
+        """Whether it can be asked now, as its `load`; ModelError is told in the log."""
+        try:
+            return await self.embedder.load(wait_s, anew=anew)
+        except ModelError as error:
+            self.note("down", f"{error.fault}: {error.detail}")
+            raise
 
     async def embed(
         self, texts: Sequence[str], chat_id: int, person_id: int | None, deadline_s: float
@@ -272,6 +284,8 @@ class VectorMaker:
     async def make(self, page: Sequence[MissingEmbedding]) -> int:
         """The vectors of these documents, batch by batch, each of one chat, on whose account a call goes."""
         assert self._calls is not None
+        if not await self._calls.load(LOADS_S, anew=True):
+            raise ModelError("timeout", STILL_LOADING)
         paid = self._calls.embedder.calls
         chats: dict[int, list[MissingEmbedding]] = {}
         for each in page:
@@ -404,10 +418,10 @@ class VectorSearch:
         states = await self._states(asking.audience, self._calls.embedder.name)
         if not states:
             return Likeness(missing="none")
-        # A turn does not wait for the encoder; a command that only looks does.
-        if self._pays and not self._calls.embedder.ready():
-            return Likeness(missing="loading")
         try:
+            # A turn does not wait for the encoder; a command that only looks does.
+            if not await self._calls.load(0 if self._pays else LOOK_LOADS_S):
+                return Likeness(missing="loading")
             asked, dimensions = await self._vector(asking)
         except OverBudget:
             return Likeness(missing="budget")

@@ -191,8 +191,9 @@ class HashEmbedder:
         self._dimensions = dimensions or DIMENSIONS
         self.name = f"hash-{self._dimensions}"
 
-    def ready(self) -> bool:
+    async def load(self, wait_s: float, *, anew: bool = False) -> bool:
         """Nothing is loaded."""
+        del wait_s, anew
         return True
 
     async def embed(self, texts: Sequence[str], deadline_s: float) -> Embeddings:
