@@ -1,17 +1,20 @@
 """What lies beside the tables, of several machines on one PostgreSQL database: what one made, another one sees."""
 
+import asyncio
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
 
 from bot.core.archive import NoteRefused
-from bot.core.errors import SendError, StoreError
+from bot.core.errors import LeaseLostError, SendError, StoreError
 from bot.core.files import write_file
 from bot.core.memories import Memory
 from bot.core.people import Audience
+from bot.core.ports import ROLES
 from bot.store.files import DataFiles
 from bot.store.postgres.connection import PostgresTx
 from bot.store.postgres.kept import KeptOnServer
@@ -199,3 +202,40 @@ def test_every_page_on_the_database_has_the_same_token(tmp_path: Path, url: str)
     assert open_token(two, url) == (token, False)
     other, fresh = open_token(two, url, anew=True)
     assert (fresh, other != token, open_token(one, url)) == (True, True, (other, False))
+
+
+async def test_who_was_taken_off_changes_nothing_beside_the_rows_and_keeps_nobody_waiting(
+    tmp_path: Path, url: str
+) -> None:
+    gone = await open_store(tmp_path / "gone", url=url, roles=ROLES)
+    file = gone.files.parts.write(b"a picture", ".png", NOW)
+    gone.files.notes.create(NOTE, b"# one\n")
+    gone.tombstones.add_tombstones([(1, "甲")], NOW)
+    entered, go_on = threading.Event(), threading.Event()
+
+    def lines() -> Iterator[str]:
+        entered.set()
+        go_on.wait(60)
+        yield "{}"
+
+    hanging = asyncio.create_task(asyncio.to_thread(gone.files.kept.append, "tombstones.jsonl", lines(), "forgotten"))  # type: ignore[arg-type]
+    await asyncio.to_thread(entered.wait, 60)
+    with closing(PostgresTx(url)) as tx:
+        tx.run("UPDATE process SET until = 0")
+    async with await open_store(tmp_path / "second", url=url) as other:
+        other.tombstones.add_tombstones([(2, "乙")], NOW)  # nobody holds the lines any more
+        go_on.set()
+        with pytest.raises(StoreError):
+            await hanging
+        with pytest.raises(LeaseLostError):
+            gone.tombstones.remove_tombstone("甲", NOW)
+        with pytest.raises(LeaseLostError):
+            gone.files.parts.remove(file)
+        with pytest.raises(LeaseLostError):
+            gone.files.notes.replace(NOTE, b"# old\n")
+        other.tombstones.follow(99)
+        assert other.tombstones.covers("甲")
+        assert other.files.parts.read(file, 9) == b"a picture"
+        assert other.files.notes.read(NOTE, 99)[0] == b"# one\n"
+    with suppress(LeaseLostError):
+        await gone.close()

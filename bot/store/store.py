@@ -86,7 +86,11 @@ class Store:
         self.leases = database.leases
         self.wakeups: Wakeups | None = None
         """How other processes are told to look at once; without it each looks every second."""
-        self.files: DataFiles = postgres_part("notes").files_on_server(folder, url) if url else DataFiles(folder)
+        self.files: DataFiles = (
+            postgres_part("notes").files_on_server(folder, url, "" if lock is None else boot)
+            if url
+            else DataFiles(folder)
+        )
         self.tombstones = self.files.tombstones
         database.share(self.files, lists, self.boot)
         self.events = Events(database)

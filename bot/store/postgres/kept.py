@@ -8,19 +8,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from bot.core.errors import StoreError
+from bot.core.errors import LeaseLostError, StoreError
 from bot.store.files import KEPT_LINES, KeptInFolder, carry_kept
-from bot.store.postgres.connection import KEPT, LAST_LINE, PostgresTx
+from bot.store.postgres.connection import KEPT, LAST_LINE, TAKEN_OFF, PostgresTx
 from bot.store.postgres.opening import explained
 from bot.store.transactions import Row
 from bot.store.waiting import FilesInFolder, carry_files
+
+HOLD_PROCESS = "SELECT 1 FROM process WHERE boot = ? FOR KEY SHARE"
+"""Until the transaction ends it is not taken off."""
 
 
 class KeptOnServer:
     """In that schema of a database; each step has a connection of its own, and is durable when it returns."""
 
-    def __init__(self, url: str) -> None:
-        self._url = url
+    def __init__(self, url: str, boot: str = "") -> None:
+        """`boot` names the process that writes, which LeaseLostError keeps from it once another took it off."""
+        self._url, self._boot = url, boot
 
     def lines(self, name: str) -> tuple[str | bytes, ...]:
         """As `KeptBeside.lines`."""
@@ -36,7 +40,7 @@ class KeptOnServer:
 
     def append(self, name: str, lines: Sequence[str], done: str) -> None:
         """As `KeptBeside.append`."""
-        with connected(self._url, f"nothing was {done}") as tx:
+        with connected(self._url, self._boot, f"nothing was {done}") as tx:
             _put_lines(tx, name, lines)
 
     def value(self, name: str) -> bytes | None:
@@ -47,14 +51,14 @@ class KeptOnServer:
 
     def settle(self, name: str, value: bytes) -> bytes:
         """As `KeptBeside.settle`."""
-        with connected(self._url) as tx:
+        with connected(self._url, self._boot) as tx:
             tx.run(f"INSERT INTO {KEPT}.value (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING", name, value)
             found: bytes = tx.value(f"SELECT value FROM {KEPT}.value WHERE name = ?", name)
             return found
 
     def replace(self, name: str, lines: Sequence[str | bytes]) -> None:
         """As `KeptBeside.replace`."""
-        with connected(self._url) as tx:
+        with connected(self._url, self._boot) as tx:
             tx.run(f"DELETE FROM {KEPT}.line WHERE name = ?", name)
             _put_lines(
                 tx, name, [line.decode("utf-8", "replace") if isinstance(line, bytes) else line for line in lines]
@@ -62,19 +66,20 @@ class KeptOnServer:
 
     def put(self, name: str, value: bytes) -> None:
         """As `KeptBeside.put`."""
-        with connected(self._url) as tx:
+        with connected(self._url, self._boot) as tx:
             tx.put(f"{KEPT}.value", "name", name=name, value=value)
 
 
 class FilesOnServer:
     """What waits, in rows of that schema: what one process made another one sends."""
 
-    def __init__(self, url: str) -> None:
-        self._url = url
+    def __init__(self, url: str, boot: str = "") -> None:
+        """As of `KeptOnServer`."""
+        self._url, self._boot = url, boot
 
     def write(self, path: str, data: bytes) -> None:
         """As `WaitingFiles.write`."""
-        with connected(self._url) as tx:
+        with connected(self._url, self._boot) as tx:
             tx.put(f"{KEPT}.file", "path", path=path, data=data)
 
     def read(self, path: str, most: int) -> bytes:
@@ -96,7 +101,7 @@ class FilesOnServer:
     def remove(self, paths: Iterable[str]) -> None:
         """As `WaitingFiles.remove`."""
         if gone := tuple(paths):
-            with connected(self._url) as tx:
+            with connected(self._url, self._boot) as tx:
                 tx.executemany(f"DELETE FROM {KEPT}.file WHERE path = ?", [(path,) for path in gone])
 
 
@@ -131,13 +136,21 @@ def _rows(tx: PostgresTx, table: str, columns: Sequence[str]) -> Iterator[Row]:
 
 
 @contextlib.contextmanager
-def connected(url: str, undone: str = "nothing was changed") -> Iterator[PostgresTx]:
-    """A transaction on a connection of its own; StoreError, which says what was left `undone`."""
+def connected(url: str, boot: str = "", undone: str = "nothing was changed") -> Iterator[PostgresTx]:
+    """A transaction on a connection of its own; StoreError, which says what was left `undone`.
+
+    LeaseLostError when the process of that `boot` was taken off: a tombstone that it lifts late would undo what others
+    forgot since, and a connection of its that hangs keep them waiting.
+    """
     try:
-        with explained(), closing(PostgresTx(url)) as tx:
+        with explained(), closing(PostgresTx(url, boot)) as tx:
             tx.execute(tx.BEGIN)
+            if boot and not tx.has(HOLD_PROCESS, boot):
+                raise LeaseLostError(TAKEN_OFF)
             yield tx
             tx.execute("COMMIT")
+    except LeaseLostError:
+        raise
     except StoreError as error:
         raise StoreError(f"{error}: {undone}") from error
 

@@ -15,10 +15,10 @@ from pathlib import Path
 import psycopg
 
 from bot.core.archive import NoteRefused
-from bot.core.errors import StoreError
+from bot.core.errors import LeaseLostError, StoreError
 from bot.core.files import disk_errors, write_file
 from bot.store.files import DataFiles, Listing, NoteFiles, too_large
-from bot.store.postgres.connection import KEPT, PostgresTx
+from bot.store.postgres.connection import KEPT, TAKEN_OFF, PostgresTx
 from bot.store.postgres.kept import FilesOnServer, KeptOnServer
 from bot.store.postgres.opening import explained
 
@@ -38,9 +38,10 @@ HERE = "-here"
 class NotesOnServer(NoteFiles):
     """The notes of all that answer from a database of a server; every method blocks."""
 
-    def __init__(self, data: Path, url: str) -> None:
+    def __init__(self, data: Path, url: str, boot: str = "") -> None:
+        """`boot` names the process, which LeaseLostError keeps from all notes once another took it off."""
         super().__init__(data)
-        self._url = url
+        self._url, self._boot = url, boot
         self._path = data / SEEN_FILE
         self._lock = threading.RLock()
         self._server: PostgresTx | None = None
@@ -250,22 +251,25 @@ class NotesOnServer(NoteFiles):
                     self._save()
 
     def _connected(self) -> PostgresTx:
-        """The connection, made anew where the server ended it since it was used last."""
+        """The connection, made anew where the server ended it since it was used last: so it does with those of who is
+        taken off, whose statements come too late."""
         if self._server is None:
-            self._server = PostgresTx(self._url)
+            self._server = PostgresTx(self._url, self._boot)
         try:
             self._server.execute("SELECT 1")
         except psycopg.OperationalError as error:
             if not self._server.cut_off(error):
                 raise
             self._server.ready()
+        if self._boot and not self._server.has("SELECT 1 FROM process WHERE boot = ?", self._boot):
+            raise LeaseLostError(TAKEN_OFF)
         return self._server
 
     def _load(self) -> None:
         """What was the same when this folder was last a view of these rows; nothing where it was one of others."""
         if self._view:
             return
-        self._view = KeptOnServer(self._url).settle(VIEW, secrets.token_hex(8).encode()).decode()
+        self._view = KeptOnServer(self._url, self._boot).settle(VIEW, secrets.token_hex(8).encode()).decode()
         try:
             read = json.loads(self._path.read_bytes())
             if read["view"] == self._view:
@@ -291,6 +295,6 @@ def _stamp(size: int, found: str) -> str:
     return f"0:{size}:{found}"
 
 
-def files_on_server(folder: Path, url: str) -> DataFiles:
-    """What lies beside a database of a server, of a process with that data folder. StoreError."""
-    return DataFiles(folder, KeptOnServer(url), NotesOnServer(folder, url), FilesOnServer(url))
+def files_on_server(folder: Path, url: str, boot: str = "") -> DataFiles:
+    """What lies beside a database of a server, of a process with that data folder, by its `boot`. StoreError."""
+    return DataFiles(folder, KeptOnServer(url, boot), NotesOnServer(folder, url, boot), FilesOnServer(url, boot))
