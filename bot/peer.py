@@ -124,7 +124,7 @@ class Peer(App):
             if await self._leases.take(name):
                 await begin()
                 del self._free[name]
-                self._log.info("lease_taken", name=name)
+                self._log.info("lease_taken", lease=name)
         before, self._settings = self._settings, await self._store.settings.all()
         if self.parts.reload is not None and before not in (None, self._settings):
             await self.parts.reload()

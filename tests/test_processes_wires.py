@@ -229,4 +229,6 @@ async def test_a_worker_that_may_be_a_gateway_polls_once_the_one_that_did_is_gon
     await street.cluster.kill("gateway")
     street.server.people.say(ANN.id, ANN, "还在吗")
     await street.server.until(lambda: street.replies == ["好的"])
-    assert street.cluster.processes["spare"].log.named("lease_taken") == [{"name": "telegram"}]
+    assert street.cluster.processes["spare"].log.named("lease_taken") == [{"lease": "telegram"}], (
+        "a name would be left out"
+    )
