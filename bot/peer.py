@@ -20,6 +20,11 @@ BESIDE_MS = 30_000
 tell of somebody who was erased."""
 
 
+def lease_of(adapter: Adapter) -> str:
+    """The name of the lease without which no process talks to that platform."""
+    return adapter.lease if implements(adapter, Shared) else adapter.platform
+
+
 class Peer(App):
     """An app with some roles: a gateway keeps the connections of the platforms that it leads and sends, a worker answers
     in the chats that it holds, one janitor looks after what is there."""
@@ -34,6 +39,7 @@ class Peer(App):
         self._claimed: set[int] = set()
         self._free: dict[str, Callable[[], Awaitable[None]]] = {}
         self._led: dict[str, asyncio.Event] = {}
+        self._left: set[str] = set()
         self._settings: tuple[ChatSetting, ...] | None = None
         self._beside_at = 0
         self._polls = WorkQueue("poll", self._poll, self._activity, parts.log)
@@ -46,8 +52,7 @@ class Peer(App):
             self._sender.know(adapter, shows="worker" in self._wanted and implements(adapter, Reaches))
             self._led[adapter.platform] = asyncio.Event()
             if "gateway" in self._wanted:
-                name = adapter.lease if implements(adapter, Shared) else adapter.platform
-                self._free[name] = partial(self._lead, adapter)
+                self._free[lease_of(adapter)] = partial(self._lead, adapter)
             self._share(adapter)
         if "janitor" in self._wanted:
             self._free["janitor"] = self._begin_upkeep
@@ -59,7 +64,8 @@ class Peer(App):
         await self._poll(0)
 
     async def serve(self, adapter: Adapter, supervisor: Supervisor) -> None:
-        """As `App.serve`, once this process leads that platform; a worker reaches it without that, too."""
+        """As `App.serve`, once this process leads that platform; a worker reaches it without that, too. What cannot go on
+        is left to another gateway, and who has other roles goes on with those."""
         works = "worker" in self._wanted
         reaching = [asyncio.create_task(supervisor.reach(adapter), name=f"reach-{adapter.platform}")] if works else []
         try:
@@ -69,6 +75,13 @@ class Peer(App):
                 task.cancel()
             await asyncio.gather(*reaching, return_exceptions=True)
         await supervisor.keep(adapter)
+        self._sender.disconnect(adapter)
+        self._left.add(lease_of(adapter))
+        self._polls.wake(0)
+        if works:
+            await supervisor.reach(adapter)
+        if self._wanted != {"gateway"}:
+            await asyncio.get_running_loop().create_future()
 
     async def stop(self) -> None:
         """As `App.stop`; others go on with what is parked."""
@@ -125,6 +138,10 @@ class Peer(App):
                 await begin()
                 del self._free[name]
                 self._log.info("lease_taken", lease=name)
+        for name in tuple(self._left):
+            await self._leases.leave(name)
+            self._left.discard(name)
+            self._log.info("lease_left", lease=name)
         before, self._settings = self._settings, await self._store.settings.all()
         if self.parts.reload is not None and before not in (None, self._settings):
             await self.parts.reload()

@@ -24,7 +24,9 @@ from tests.discord_support import COMMANDS, TOKEN
 from tests.fakes.discord_server import FakeDiscord
 from tests.fakes.discord_world import Channel, User
 from tests.fakes.model import ScriptedModel
+from tests.fakes.telegram_faults import Fault
 from tests.fakes.telegram_server import FakeTelegram
+from tests.street import WAIT_S
 from tests.telegram_stage import ANN, QUICK
 from tests.world import World
 
@@ -219,8 +221,25 @@ async def test_who_takes_over_from_one_that_polls_on_waits_for_its_turn_and_answ
         lambda: bool([*first.log.named("telegram_contested"), *spare.log.named("telegram_contested")])
     )
     street.server.people.say(ANN.id, ANN, "在吗")
-    await street.server.until(lambda: street.replies == ["好的"])
+    await street.server.until(lambda: street.replies == ["好的"], WAIT_S)
     assert spare.log.named("platform_failed") == []
+
+
+async def test_a_gateway_that_is_refused_leaves_the_platform_to_another_and_does_what_else_is_its_to_do(
+    street: Street,
+) -> None:
+    await street.cluster.add("spare", ("gateway",))
+    street.server.faults.add("getUpdates", Fault("unauthorized"))
+    street.server.people.say(ANN.id, ANN, "在吗")
+    await street.server.until(lambda: street.server.faults.unauthorized, WAIT_S)
+    street.server.faults.clear()
+    await street.server.until(lambda: street.replies == ["好的"], WAIT_S)
+    street.server.people.say(ANN.id, ANN, "还在吗")
+    await street.server.until(lambda: street.replies == ["好的", "好的"], WAIT_S)
+    gateway, spare = (street.cluster.processes[name] for name in ("gateway", "spare"))
+    assert gateway.log.named("lease_left") == spare.log.named("lease_taken") == [{"lease": "telegram"}]
+    assert not street.cluster.running["gateway"].done()
+    assert [line["final"] for line in gateway.log.named("platform_failed")] == [True]
 
 
 async def test_a_worker_that_may_be_a_gateway_polls_once_the_one_that_did_is_gone(street: Street) -> None:

@@ -105,7 +105,12 @@ class ChatLeases(Protocol):
         ...
 
     async def take(self, name: str) -> bool:
-        """Whether this process does what is named so ("janitor", "telegram"): until it ends, once it has taken it."""
+        """Whether this process does what is named so ("janitor", "telegram"): until it ends or leaves it, once it has
+        taken it."""
+        ...
+
+    async def leave(self, name: str) -> None:
+        """What is named so another process may take."""
         ...
 
     async def take_for(self, name: str, ms: int) -> bool:

@@ -222,6 +222,10 @@ class OutboxSender:
         self.know(adapter, shows=True)
         self._connected.add(adapter.platform)
 
+    def disconnect(self, adapter: Adapter) -> None:
+        """Another process may be the one that sends there from now on."""
+        self._connected.discard(adapter.platform)
+
     @property
     def platforms(self) -> frozenset[str]:
         """Where this process can send to."""

@@ -372,6 +372,9 @@ class OwnLeases:
         """As `ChatLeases.take`: always True."""
         return True
 
+    async def leave(self, name: str) -> None:
+        """As `ChatLeases.leave`: nobody else would take it."""
+
     async def take_for(self, name: str, ms: int) -> bool:
         """As `ChatLeases.take_for`: always True, as one process paces itself."""
         return True

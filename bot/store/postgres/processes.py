@@ -76,6 +76,7 @@ GIVE_BACK = "UPDATE chat_lease SET owner = NULL WHERE owner = ? AND chat_id = AN
 
 TAKE = """INSERT INTO lease (name, owner, until) VALUES (?, ?, 0)
     ON CONFLICT (name) DO UPDATE SET owner = excluded.owner WHERE lease.owner = excluded.owner RETURNING 1"""
+LEAVE = "DELETE FROM lease WHERE name = ? AND owner = ?"
 TAKE_FOR = f"""INSERT INTO lease (name, owner, until) SELECT ?, NULL, {NOW} + ? FROM process WHERE id = ?
     ON CONFLICT (name) DO UPDATE SET until = excluded.until WHERE lease.until < {NOW} RETURNING 1"""
 
@@ -305,6 +306,11 @@ class SharedLeases:
         if name not in self._names and await self._run(lambda tx: tx.has(TAKE, name, self._owner)):
             self._names.add(name)
         return name in self._names
+
+    async def leave(self, name: str) -> None:
+        """As `ChatLeases.leave`."""
+        await self._run(lambda tx: tx.run(LEAVE, name, self._owner))
+        self._names.discard(name)
 
     async def take_for(self, name: str, ms: int) -> bool:
         """As `ChatLeases.take_for`."""
