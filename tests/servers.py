@@ -189,12 +189,12 @@ def run(folder: Path, statement: str) -> None:
 
 
 def read(database: Path, sql: str, values: Sequence[object]) -> list[tuple[object, ...]]:
-    """Rows as another program sees them, of that file or of what stands in its place."""
+    """Rows as another program sees them, of that file or of what stands in its place; it goes through no pooler."""
     url = URLS.get(database.parent)
     if url is None:
         with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as file:
             return file.execute(sql, values).fetchall()
-    with closing(PostgresTx(url)) as tx:
+    with closing(PostgresTx(_behind.get(url, url))) as tx:
         return list(tx.all(sql, *values))
 
 
@@ -218,6 +218,8 @@ _free: list[str] = []
 _lent: list[str] = []
 _uses: Counter[str] = Counter()
 _poolers = ExitStack()
+_behind: dict[str, str] = {}
+"""The address of a database by that of the pooler before it."""
 
 
 def lend(folder: Path) -> str:
@@ -235,8 +237,10 @@ def lend(folder: Path) -> str:
 
 def lend_pooled(folder: Path) -> str:
     """As `lend`, through a pooler of its own."""
-    pooler = _poolers.enter_context(Pooler(lend(folder)))
+    url = lend(folder)
+    pooler = _poolers.enter_context(Pooler(url))
     URLS[folder] = PooledUrl(pooler.url)
+    _behind[pooler.url] = url
     return URLS[folder]
 
 
@@ -254,6 +258,7 @@ def take_back() -> None:
         else:
             drop(url)
     URLS.clear()
+    _behind.clear()
 
 
 def drop(url: str) -> None:

@@ -257,12 +257,17 @@ COLUMNS = """SELECT column_name, table_name FROM information_schema.columns WHER
     ORDER BY table_name, ordinal_position"""
 
 
+HOLDS = "SELECT '{0}' WHERE EXISTS (SELECT 1 FROM {1} WHERE strpos(lower(CAST({2} AS text)), ?) > 0)"
+
+
 def holding(folder: Path, word: str) -> list[str]:
     """Every table.column in which a text holds the word, the full-text index as its terms."""
     if folder in URLS:
-        columns = look(folder, COLUMNS)
-        sql = "SELECT count(*) FROM {1} WHERE strpos(lower(CAST({0} AS text)), lower(?)) > 0"
-        return [f"{where[1]}.{where[0]}" for where in columns if look(folder, sql.format(*where), word)[0][0]]
+        places = [(f"{table}.{column}", table, column) for column, table in look(folder, COLUMNS)]
+        # One statement: several hundred were most of what such a test cost.
+        sql = " UNION ALL ".join(HOLDS.format(*place) for place in places)
+        held = {place for (place,) in look(folder, sql, *[word.lower()] * len(places))}
+        return [place for place, _, _ in places if place in held]
     with closing(sqlite3.connect(folder / DATABASE)) as db:
         tables = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
         found = []

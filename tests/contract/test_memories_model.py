@@ -14,6 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 from bot.core.memories import Memory, Visibility
 from bot.core.people import Audience
 from tests.contract.engines import Engine, Sqlite
+from tests.servers import take_back
 from tests.sizes import sized
 from tests.storing import DAY, NOW, Where, bring_back, drop, ids, keep, layers, searched
 
@@ -82,6 +83,7 @@ class Memories(RuleBasedStateMachine):
         self._run(self.store.close())
         self.loop.close()
         self.folder.cleanup()
+        take_back()
 
     def _owned(self, place: Where) -> list[Memory]:
         return list(self._run(self.store.memories.owned(self.audience[place].person_ids[0], self.audience[place])))

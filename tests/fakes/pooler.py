@@ -5,6 +5,7 @@ import asyncio
 import contextlib
 import struct
 import threading
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
@@ -24,6 +25,8 @@ IDLE = b"I"
 
 LEAST_FREE = 2
 
+HEAD, READ_BYTES = 5, 65_536
+
 Message = tuple[bytes, bytes]
 """Its kind and its body."""
 
@@ -37,17 +40,57 @@ def message(kind: bytes, body: bytes) -> bytes:
     return kind + struct.pack("!I", len(body) + 4) + body
 
 
-async def read(stream: asyncio.StreamReader) -> Message:
-    """The next message."""
-    head = await stream.readexactly(5)
-    return head[:1], await stream.readexactly(struct.unpack("!I", head[1:])[0] - 4)
+class Stream:
+    """What comes from one side, as messages."""
+
+    def __init__(self, reader: asyncio.StreamReader) -> None:
+        self._reader = reader
+        self._bytes = bytearray()
+        self._coming: asyncio.Future[None] | None = None
+
+    def more(self) -> "asyncio.Future[None]":
+        """Done when more bytes are there, and until then the same; ConnectionError when that side has gone."""
+        if self._coming is None:
+            self._coming = asyncio.ensure_future(self._read())
+        return self._coming
+
+    async def _read(self) -> None:
+        got = await self._reader.read(READ_BYTES)
+        if not got:
+            raise ConnectionResetError
+        self._bytes += got
+        self._coming = None
+
+    def whole(self) -> list[Message]:
+        """The messages that are there as a whole, each once."""
+        found, at, bytes_ = [], 0, self._bytes
+        while len(bytes_) - at >= HEAD and len(bytes_) > at + (size := struct.unpack_from("!I", bytes_, at + 1)[0]):
+            found.append((bytes(bytes_[at : at + 1]), bytes(bytes_[at + HEAD : at + 1 + size])))
+            at += 1 + size
+        del bytes_[:at]
+        return found
+
+    async def next(self) -> list[Message]:
+        """Those that come next; the last of them may not be whole yet."""
+        await asyncio.shield(self.more())
+        return self.whole()
+
+    def end(self) -> None:
+        """Nobody listens any more."""
+        if self._coming is not None and not self._coming.cancel():
+            self._coming.exception()  # that side has gone, which nobody need be told
+
+
+def together(messages: Iterable[Message]) -> bytes:
+    """As they go over a line."""
+    return b"".join(message(*one) for one in messages)
 
 
 @dataclass(eq=False)
 class Server:
     """A connection to the server, what it said of itself, and whose name it goes by."""
 
-    reader: asyncio.StreamReader
+    stream: Stream
     writer: asyncio.StreamWriter
     told: list[bytes] = field(default_factory=list)
     name: bytes = b""
@@ -58,7 +101,7 @@ class Server:
             return
         self.name = name
         self.writer.write(message(b"Q", b"SET application_name = '" + name.replace(b"'", b"''") + b"'\0"))
-        while (await read(self.reader))[0] != b"Z":
+        while not any(kind == b"Z" for kind, _ in await self.stream.next()):
             pass
 
 
@@ -103,6 +146,7 @@ class Pooler:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         for server in self._made:
+            server.stream.end()
             server.writer.close()
             with contextlib.suppress(OSError):
                 await server.writer.wait_closed()
@@ -134,68 +178,65 @@ class Pooler:
         server = await self._take()
         writer.write(WELCOME + b"".join(server.told) + OWN_KEYS + message(b"Z", IDLE))
         self._give(server)
-        asked: asyncio.Future[Message] = asyncio.ensure_future(read(reader))
+        client = Stream(reader)
         try:
-            while (await asyncio.shield(asked))[0] != b"X":
+            while not (asked := client.whole()) or asked[0][0] != b"X":
+                if not asked:
+                    await asyncio.shield(client.more())
+                    continue
                 server = await self._take()
                 try:
                     await server.rename(name)
-                    asked = await self._transaction(server, reader, writer, asked)
+                    await self._transaction(server, client, writer, asked)
                 except BaseException:  # it may be in the middle of a transaction: nobody may have it
                     self._made.remove(server)
+                    server.stream.end()
                     server.writer.transport.abort()
                     raise
                 self._give(server)
         finally:
-            asked.cancel()
+            client.end()
 
     async def _transaction(
-        self,
-        server: Server,
-        reader: asyncio.StreamReader,
-        writer: asyncio.StreamWriter,
-        asked: "asyncio.Future[Message]",
-    ) -> "asyncio.Future[Message]":
-        """Carry messages both ways until the server says that no transaction is open, and owes no answer; what the client
-        says next."""
+        self, server: Server, client: Stream, writer: asyncio.StreamWriter, asked: list[Message]
+    ) -> None:
+        """Carry messages both ways, from these on, until the server says that no transaction is open, and owes no answer."""
         owed, whole = 0, True
-        answer = asyncio.ensure_future(read(server.reader))
-        try:
-            while True:
-                if asked.done():
-                    kind, body = asked.result()
-                    if kind == b"X":
-                        raise ConnectionError("the client has gone in the middle of a transaction")
-                    owed += kind in ENDS
-                    whole = kind in ENDS or (whole and kind in OF_COPY)
-                    server.writer.write(message(kind, body))
-                    asked = asyncio.ensure_future(read(reader))
-                if answer.done():
-                    kind, body = answer.result()
-                    writer.write(message(kind, body))
-                    owed -= kind == b"Z"
-                    if (kind, body) == (b"Z", IDLE) and not owed and whole:
-                        self.transactions += 1
-                        return asked
-                    answer = asyncio.ensure_future(read(server.reader))
-                await asyncio.wait((asked, answer), return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            answer.cancel()
+        while True:
+            for kind, _ in asked:
+                if kind == b"X":
+                    raise ConnectionError("the client has gone in the middle of a transaction")
+                owed += kind in ENDS
+                whole = kind in ENDS or (whole and kind in OF_COPY)
+            server.writer.write(together(asked))
+            both = client.more(), server.stream.more()
+            for side in (await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED))[0]:
+                side.result()
+            asked = client.whole()
+            answers = server.stream.whole()
+            writer.write(together(answers))
+            owed -= sum(kind == b"Z" for kind, _ in answers)
+            if answers and answers[-1] == (b"Z", IDLE) and not owed and whole and not asked:
+                self.transactions += 1
+                return
 
     async def _take(self) -> Server:
         """The connection that is free longest: never the same one twice in a row."""
         if self._free.qsize() >= LEAST_FREE or len(self._made) >= self._most:
             return await self._free.get()
         reader, writer = await asyncio.open_unix_connection(self._socket)
-        server = Server(reader, writer)
+        server = Server(Stream(reader), writer)
         self._made.append(server)
         words = b"".join(word.encode() + b"\0" for word in ("user", self._user, "database", self._database))
         writer.write(struct.pack("!II", len(words) + 9, STARTUP) + words + b"\0")
-        while (kind := (got := await read(reader))[0]) != b"Z":
-            if kind == b"E":
-                raise ConnectionError(got[1].decode("utf-8", "replace"))
-            if kind == b"S":
-                server.told.append(message(*got))
+        ready = False
+        while not ready:
+            for got in await server.stream.next():
+                if got[0] == b"E":
+                    raise ConnectionError(got[1].decode("utf-8", "replace"))
+                if got[0] == b"S":
+                    server.told.append(message(*got))
+                ready = got[0] == b"Z"
         return server
 
     def _give(self, server: Server) -> None:
