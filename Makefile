@@ -38,13 +38,14 @@ mutants: $(VENV)/.dev
 	@$(BIN)/python -m tests.mutants $(ARGS)
 
 # Explaining asserts beforehand costs five seconds; so only those that fail run again to be explained. Types are checked
-# beside the tests, as one core alone does that, and told at the end. What one process has compiled the others read,
-# whatever the environment says. With --asyncio-debug all run in debug mode.
+# beside the tests, as one core alone does that, and told at the end. All is compiled once before: in a fresh clone three
+# processes would do it three times at the same moment. With --asyncio-debug all run in debug mode.
 check: export PYTHONDONTWRITEBYTECODE =
 check: export TEST_SIZES = $(SIZES)
 check:
 	$(BIN)/ruff format --check $(CODE)
 	$(BIN)/ruff check $(CODE)
+	@$(BIN)/python -m compileall -q $(CODE)
 	@told=$$(mktemp); $(BIN)/mypy > $$told 2>&1 & types=$$!; failed=0; \
 	$(BIN)/python -m pytest -p tests.stacks -n 3 --assert=plain || { $(BIN)/pytest --lf --lfnf none; failed=1; }; \
 	wait $$types || failed=1; cat $$told; rm $$told; exit $$failed
