@@ -155,6 +155,7 @@ def test_a_question_and_a_refusal_leave_standard_output_to_the_document(installa
 
 WRONG = (
     ("run --role gatway,worker", 2, "nuan: invalid value for '--role': 'gatway' is not one of gateway, "),
+    ("run --role=", 2, "nuan: invalid value for '--role': '' is not one of gateway, "),
     ("run --role worker", 2, "--role: several processes share a PostgreSQL database: set store.url"),
     ("usag", 2, "nuan: no such command 'usag'; did you mean 'usage'? `nuan --help` says more"),
     ("memory lst", 2, "nuan: no such command 'lst'; did you mean 'list'? `nuan memory --help` says more"),

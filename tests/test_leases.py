@@ -11,17 +11,17 @@ from pathlib import Path
 import pytest
 
 from bot.core.errors import DatabaseHeldError, LeaseLostError
-from bot.core.ports import Role
+from bot.core.ports import ROLES, Role
 from bot.ops.health import STORE_WAIT_MS, Supervisor
 from bot.store.postgres.connection import PostgresTx
 from bot.store.store import Store, open_store
-from tests import servers, storing
+from tests import e2e, servers, storing
 from tests.e2e import running
 from tests.fakes.clock import SimClock, let_others_run
 from tests.fakes.telegram_server import FakeTelegram
 from tests.instrumented import free_port, get
 from tests.storing import Where
-from tests.street import Street, StreetHome, stop
+from tests.street import TELEGRAM, Street, StreetHome, only_line, stop
 from tests.telegram_stage import ANN, Lines, RecordingSink, make, polls
 from tests.world import NINE
 
@@ -147,6 +147,16 @@ async def test_a_clean_end_hands_over_at_once(tmp_path: Path, url: str) -> None:
     for name in ("data", "other", "data"):
         async with await open_store(tmp_path / name, url=url, lease_seconds=3_600) as store:
             await storing.ids(store)
+
+
+async def test_a_run_without_a_role_beside_those_with_some_ends_and_says_what_it_waits_for(
+    tmp_path: Path, url: str
+) -> None:
+    home = StreetHome(tmp_path, {"STORE__URL": url, "TELEGRAM__TOKEN": TELEGRAM})
+    async with await open_store(tmp_path / "other", url=url, roles=ROLES):
+        said = only_line(await e2e.run(home, "run"), 1)
+    assert said.startswith("nuan: processes with --role share this database (")
+    assert said.endswith("a nuan without --role starts when all of them are stopped")
 
 
 @pytest.mark.debugged

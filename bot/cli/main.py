@@ -253,13 +253,13 @@ def owner_code(data: DataOption = DATA_FOLDER) -> None:
 )
 def run(
     role: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--role",
             help="Of several on one PostgreSQL database, what this one does: gateway (platforms), worker (answers), "
             "janitor (upkeep), with commas between them.",
         ),
-    ] = "",
+    ] = None,
     shards: Annotated[
         str, typer.Option("--shards", help="discord.shards for this process: those of its shards, like 0-3/16.")
     ] = "",
@@ -283,11 +283,11 @@ def run(
     run_guarded(serve(source, guard(source.read), roles=roles), loads=True)
 
 
-def _roles(text: str) -> "tuple[Role, ...]":
-    """The roles that are named with commas between them; none for ""."""
+def _roles(text: str | None) -> "tuple[Role, ...]":
+    """The roles that are named with commas between them; none where nothing was said."""
     from bot.core.ports import ROLES  # asyncio loads with it, which most commands do without
 
-    named = [name.strip() for name in text.split(",")] if text else []
+    named = [name.strip() for name in text.split(",")] if text is not None else []
     if wrong := [name for name in named if name not in ROLES]:
         raise typer.BadParameter(f"{wrong[0]!r} is not one of {', '.join(ROLES)}", param_hint="'--role'")
     return tuple(role for role in ROLES if role in named)

@@ -35,7 +35,15 @@ from bot.config.settings import MetricsPage, Settings
 from bot.config.sources import settings_shown
 from bot.container import Dependencies
 from bot.core.clock import SystemClock
-from bot.core.errors import ConfigError, DatabaseHeldError, FolderLockedError, LeaseLostError, NuanError, StoreError
+from bot.core.errors import (
+    ConfigError,
+    DatabaseHeldError,
+    DatabaseSharedError,
+    FolderLockedError,
+    LeaseLostError,
+    NuanError,
+    StoreError,
+)
 from bot.core.files import install_command
 from bot.core.ports import Adapter, Clock, Liveness, Role
 from bot.ops.control import control_socket
@@ -61,6 +69,12 @@ USED = {"input": "input_tokens", "cached": "cache_read.input_tokens", "output": 
 
 STAND_BY_SECONDS = 1.0
 """Between two looks whether the database is free."""
+
+ALONE_LOST = "another nuan took over the database, as this one was not heard of for too long"
+SHARED_LOST = (
+    "the others took this process off, as the database had not heard of it for longer than store.lease_seconds: they go on "
+    "with what it had; start it again"
+)
 
 RESTART_WEB_KEYS = ("web.on", "web.host", "web.port")
 """What the page was opened with: a change waits for a restart."""
@@ -217,7 +231,8 @@ async def _open_when_free(
     place: Installation, stopped: asyncio.Event, roles: Collection[Role], *, stands_by: bool
 ) -> Store | None:
     """The store. While another nuan answers from its database on a server, who `stands_by` waits to take over; None when
-    it is stopped before that.
+    it is stopped before that. DatabaseSharedError where others have roles and this one has none, or the other way round:
+    who waited for the last of them would keep all of them out at the next restart.
     """
     rules, metrics = place.settings.store, place.settings.metrics
     async with contextlib.AsyncExitStack() as standing_by:
@@ -235,7 +250,7 @@ async def _open_when_free(
                     roles=roles,
                 )
             except DatabaseHeldError as error:
-                if not stands_by:
+                if not stands_by or isinstance(error, DatabaseSharedError):
                     raise
                 if not told:
                     told = True
@@ -317,7 +332,7 @@ async def _serve_platforms(
             ended.cancel()
             await ended
     if app.parts.store.lost.is_set():
-        raise LeaseLostError("another nuan took over the database, as this one was not heard of for too long")
+        raise LeaseLostError(SHARED_LOST if isinstance(app, Peer) else ALONE_LOST)
     if not stopped.is_set():
         raise NuanError("no platform is left; the log says why")
 

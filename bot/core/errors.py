@@ -66,6 +66,10 @@ class DatabaseHeldError(FolderLockedError):
     """Another nuan has the lease of this database; it may be free later."""
 
 
+class DatabaseSharedError(DatabaseHeldError):
+    """Processes with roles share this database and one without would be alone there, or the other way round."""
+
+
 class LeaseLostError(StoreError):
     """Another nuan took over the database, as this one had not been heard of for too long; nothing was stored."""
 

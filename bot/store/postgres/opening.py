@@ -215,7 +215,7 @@ async def open_database(
         with explained(), contextlib.closing(PostgresTx(url)) as tx:
             tables = tables_in(tx)
             holder = holder_of(tx, tables)
-            if holder is not None and (not roles or "process" not in tables):
+            if holder is not None and "process" not in tables:
                 raise DatabaseHeldError(held_by(holder))
             if "process" not in tables:
                 bring_forward(tx)

@@ -18,7 +18,7 @@ from typing import TypeVar
 
 import psycopg
 
-from bot.core.errors import DatabaseHeldError, LeaseLostError
+from bot.core.errors import DatabaseHeldError, DatabaseSharedError, LeaseLostError
 from bot.core.ports import Role
 from bot.store.engine import CHAT_LEASE, ChatLease
 from bot.store.postgres.connection import LOCK_ALL, NAME, TAKEN_OFF, PostgresTx, first_line, store_error
@@ -96,6 +96,16 @@ def held_by(holder: str) -> str:
     return f"another nuan is answering from this database ({holder}), or died a few seconds ago: stop it, or name another one"
 
 
+SHARED = (
+    "processes with --role share this database ({holder}, or died a few seconds ago): a nuan without --role starts when all "
+    "of them are stopped"
+)
+ALONE = (
+    "a nuan without --role has this database for itself ({holder}, or died a few seconds ago): one with --role starts when "
+    "it is stopped"
+)
+
+
 def hold_tables(tx: Tx) -> None:
     """Until this transaction ends nobody else registers, or changes tables; DatabaseHeldError where somebody does."""
     tx.execute(f"SET LOCAL lock_timeout = {WAITED_MS}")
@@ -166,14 +176,18 @@ class Registration:
         self._thread.start()
 
     def _register(self) -> int:
-        """Its number; DatabaseHeldError while a process is there that does not go with it."""
+        """Its number; DatabaseHeldError while a process is there that does not go with it, DatabaseSharedError where only
+        one of the two has roles."""
         held = "" if not self.shared else " AND roles = ''"
         take_off(self._tx, 0, held)
         self._tx.execute(self._tx.BEGIN)
         hold_tables(self._tx)
-        holder: str | None = self._tx.value(f"SELECT name FROM process WHERE id > 0{held} ORDER BY id LIMIT 1")
-        if holder is not None:
-            raise DatabaseHeldError(held_by(holder))
+        found = self._tx.one(f"SELECT name, roles FROM process WHERE id > 0{held} ORDER BY id LIMIT 1")
+        if found is not None:
+            holder, others = found
+            if bool(others) == self.shared:
+                raise DatabaseHeldError(held_by(holder))
+            raise DatabaseSharedError((SHARED if others else ALONE).format(holder=holder))
         number: int = self._tx.value(
             REGISTER, self.boot, f"{socket.gethostname()}:{os.getpid()}", self._roles, self._ms
         )
