@@ -113,16 +113,17 @@ def candidate_pool(
     matches = without_common(question, matches)
     weights = weighed(question, matches)
     sums: dict[int, float] = {}
+    so_far = sums.get
     for posting in sorted(matches.postings, key=lambda posting: posting.term in question.beside):
         weight = weights.get(posting.term)
         if weight is not None:
             beside = posting.term in question.beside
             for doc in filter(sums.__contains__, posting.docs) if beside else posting.docs:
-                sums[doc] = sums.get(doc, 0.0) + weight
+                sums[doc] = so_far(doc, 0.0) + weight
     much = message_share(question)
     most, lifting = (round(few + (many - few) * much) for few, many in (POOL, LIFTING))
     average = max(1.0, matches.length / max(1, matches.count))
-    likely = heapq.nlargest(LIKELY * most, zip(sums.values(), sums, strict=True))
+    likely = _largest(LIKELY * most, sums)
     long, held = matches.length_of, B * (1 - much)
     found = ((figure / (1 + K1 * (1 - held + held * long.get(doc, average) / average)), doc) for figure, doc in likely)
     best = [doc for _, doc in heapq.nlargest(most, found)]
@@ -130,6 +131,14 @@ def candidate_pool(
     return tuple(dict.fromkeys((*best, *best_besides_lines(matches, sums), *matches.dated, *like))), tuple(
         dict.fromkeys(lifted)
     )
+
+
+def _largest(most: int, sums: Mapping[int, float]) -> list[tuple[float, int]]:
+    """The highest of these figures with their documents: to order figures alone first is the quickest way."""
+    if not sums:
+        return []
+    least = sorted(sums.values())[-most:][0]
+    return sorted(((figure, doc) for doc, figure in sums.items() if figure >= least), reverse=True)[:most]
 
 
 def telling(question: SearchQuery, matches: Matches) -> float:

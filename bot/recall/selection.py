@@ -83,7 +83,8 @@ def best_besides_lines(matches: Matches, sums: Mapping[int, float]) -> Sequence[
     """Of the documents with these figures those that are no lines, the READ best: there are always more lines."""
     if not matches.talks:
         return ()
-    return sorted(sums.keys() - matches.length_of.keys(), key=lambda doc: (-sums[doc], -doc))[:READ]
+    lines = matches.length_of
+    return sorted((doc for doc in sums if doc not in lines), key=lambda doc: (-sums[doc], -doc))[:READ]
 
 
 def with_kept_memory(text: str, done: Sequence[ScoredHit]) -> tuple[ScoredHit, ...]:

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import mul
-from typing import cast
+from typing import TypeVar, cast
 
 from bot.core.clock import DAY_MS
 from bot.core.recall import Candidate, Matches, ScoredHit, TalkScore
@@ -45,6 +45,7 @@ LATELY, HALF_MS = 1.5, 5 * DAY_MS
 DATED = 3.0
 """How much more a talk counts that was when the question asks about."""
 
+Key = TypeVar("Key")
 TalkKey = tuple[int, int]
 TalkCounts = dict[int, int]
 """How often something is in each talk, by the talk's place among all."""
@@ -99,8 +100,9 @@ def rank_talks(
     }
     heard = [(one.finding.line, one.score) for one in scored if one.finding.line and one.cut != "no_term"]
     lines = talk_sums((((line.chat_id, line.talk), score) for line, score in heard), MORE, LINES)
-    like = ((keys[matches.talk_of[doc]], share) for doc, share in meant.items() if doc in matches.talk_of)
-    near = talk_sums(like, MEANT_MORE, MEANT_LINES)
+    of = matches.talk_of
+    like = talk_sums(((of[doc], share) for doc, share in meant.items() if doc in of), MEANT_MORE, MEANT_LINES)
+    near = {keys[place]: figure for place, figure in like.items()}
     share, beside = TOGETHER * (1 + long), MEANT if near else 0.0
     figures: dict[TalkKey, float] = {}
     for key in whole.keys() | (lines.keys() & talks.keys()) | near.keys():
@@ -183,10 +185,10 @@ def _new(
     return [(figure / ordered[0][0], seen[term]) for figure, term in ordered]
 
 
-def talk_sums(lines: Iterable[tuple[TalkKey, float]], decay: float, most: int | None = None) -> dict[TalkKey, float]:
+def talk_sums(lines: Iterable[tuple[Key, float]], decay: float, most: int | None = None) -> dict[Key, float]:
     """The figures of each talk's lines together, the best talk's 1; of `most` lines each next one counts `decay` of the
     one before. Empty when no line has a figure."""
-    found: dict[TalkKey, list[float]] = defaultdict(list)
+    found: dict[Key, list[float]] = defaultdict(list)
     for key, figure in lines:
         found[key].append(figure)
     counts = [decay**place for place in range(max(map(len, found.values()), default=0))]

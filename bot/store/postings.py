@@ -59,6 +59,8 @@ def numbers_of(first: int, steps: bytes) -> Iterable[int]:
     if not steps:
         return (first,)
     width = steps[0]
+    if width == 1:
+        return accumulate(steps[1:], initial=first)
     count = (len(steps) - 1) // width
     return accumulate(struct.unpack(f"<{count}{WIDTHS[width]}", steps[1:]), initial=first)
 

@@ -5,6 +5,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain, repeat
 
 from bot.core.events import Event
@@ -57,6 +58,9 @@ SELECT_DOCUMENT = """SELECT doc.id, doc.kind, doc.ref, doc.person_id, coalesce(p
     doc.place, doc.talk, doc_text.terms,
     CASE WHEN doc.scope LIKE 'c%'
     THEN (SELECT title FROM chat WHERE chat.id = doc.chat_id AND chat.kind = 'group') END"""
+TERMS = 9
+"""Which of these columns has the terms."""
+
 SELECT_LINES = f"""{SELECT_DOCUMENT}, event.text, event.forwarded FROM doc CROSS JOIN doc_text ON doc_text.doc_id =
     doc.id CROSS JOIN event ON event.id = doc.ref LEFT JOIN person ON person.id = doc.person_id
     WHERE +doc.kind = 'line' AND """
@@ -92,6 +96,10 @@ MOST_COMPARED = 20_000
 
 MOST_KNOWN = 100_000
 """Lines of which it is known between two questions which talk they are of: about 20 MB."""
+
+KNOWN_LINES, KNOWN_CHARS = 4_096, 500
+"""Lines with terms of at most so many characters of which it is known what their rows say: of 22 Chinese characters
+each 20 MB (measured)."""
 
 TalkLines = tuple[tuple[IndexedTalk, ...], dict[int, int], dict[int, int]]
 """Talks, and of each line of them the place of its talk among these and its length."""
@@ -379,7 +387,7 @@ def _candidates(tx: Tx, asking: RecallQuery, wanted: WantedDocuments) -> tuple[C
     limits, values = _limits(asking)
     may = f"doc.id IN ({{}}) AND {seen}{limits}"
     lines = tx.all(SELECT_LINES + may.format(placeholders(docs)), *docs, *by, *values)
-    found = [_candidate(row, here) for row in lines]
+    found = [(_known_line if len(row[TERMS]) <= KNOWN_CHARS else _candidate)(row, here) for row in lines]
     docs = tuple(set(docs).difference(one.finding.doc for one in found))
     kept: dict[int, Memory] = {}
     if "memory" in asking.kinds:
@@ -506,3 +514,7 @@ def _candidate(row: Row, here: int, memory: Memory | None = None, sources: tuple
         group=group if chat != here else None,
     )
     return Candidate(found, tuple(terms.split()), sources)
+
+
+_known_line = lru_cache(KNOWN_LINES)(_candidate)
+"""The same lines are candidates again and again: what a row says is read once."""
