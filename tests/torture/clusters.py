@@ -252,17 +252,22 @@ async def server_ended(one: Cluster, chance: random.Random, how: Signals) -> Non
     await one.answered_again(loop.time())
 
 
-async def line_cut(one: Cluster, chance: random.Random) -> None:
-    """Who answers is cut off from the server, for shorter than its lease or until another one took over, and longer."""
+async def line_cut(one: Cluster, chance: random.Random, role: str = "") -> None:
+    """Who answers, or one with that role, is cut off from the server, for shorter than its lease or until another one
+    took over, and longer."""
     loop, found = asyncio.get_running_loop(), await one.look()
-    await until(lambda: any(each.answers() for each in one.members))
-    cut = next(each for each in one.members if each.answers())
+    able = [each for each in one.members if role in each.words or not role]
+    await until(lambda: any(each.answers() for each in able))
+    cut = chance.choice([each for each in able if each.answers()])
     others, process, begun = [each for each in one.members if each is not cut], cut.process, loop.time()
     assert process is not None
     cut.line.cut()
     if chance.random() < LONG:
-        await until(lambda: any(each.answers() for each in others))
-        one.taken.append(loop.time() - begun)
+        if role:
+            await one.taken_off(process.pid, begun)
+        else:
+            await until(lambda: any(each.answers() for each in others))
+            one.taken.append(loop.time() - begun)
         await asyncio.sleep(chance.uniform(0, LEASE_S))
         cut.line.mend()
         async with asyncio.timeout(PATIENCE_S):
