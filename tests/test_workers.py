@@ -137,8 +137,8 @@ async def test_no_process_keeps_more_connections_than_the_guide_says_and_too_man
             await asyncio.gather(*(store._database.read(lambda tx: together.wait(9)) for _ in range(READERS)))
             with closing(PostgresTx(url)) as tx:
                 seen = tx.number(BY_NAME, f"nuan {store.boot}")
-            of_notes, of_wakeups = 1, 2  # the first is named otherwise, these begin when they can
-            assert most - of_notes - of_wakeups <= seen <= most - of_notes
+            of_notes, of_wakeups = 1, 2  # which begin when they can
+            assert most - of_notes - of_wakeups <= seen <= most
     assert not [each for each in await findings(tmp_path / "data", url) if "connections" in each.text]
     for number in range(15):
         _leave(url, until=1 << 50, boot=str(number), roles="")
