@@ -39,9 +39,9 @@ def by_meaning(**memory: object) -> Settings:
 
 
 @asynccontextmanager
-async def opened(folder: Path, settings: Settings | None = None) -> AsyncIterator[World]:
+async def opened(folder: Path, settings: Settings | None = None, *, settle: bool = True) -> AsyncIterator[World]:
     """A nuan with it, and at the end no process is left."""
-    world = await World(folder, settings or by_meaning()).open()
+    world = await World(folder, settings or by_meaning()).open(settle=settle)
     try:
         yield world
     finally:
@@ -221,7 +221,7 @@ class USE:
     def encode(self, texts):
         with (FOLDER / "asked").open("a") as asked:
             print(*texts, sep="\\n", file=asked)
-        while (FOLDER / "hold").exists():
+        while texts != ["warm"] and (FOLDER / "hold").exists():
             time.sleep(0.01)
         return Rows((bytes(2) + b"\\x80?" + bytes(2044)) * len(texts))
 """
@@ -263,6 +263,26 @@ async def test_nobody_ends_it_while_it_loads_a_command_that_looks_waits_and_vect
         assert world.rows("SELECT count(*) FROM doc WHERE id NOT IN (SELECT doc_id FROM vector)") == [(0,)]
         assert encoder(world)._process is process
         assert not world.log.named("embedding_trouble")
+
+
+async def test_what_is_newest_has_its_vector_first_also_what_comes_while_many_are_made(
+    tmp_path: Path, stand_in: Path
+) -> None:
+    long = "长" * 1_500
+    async with opened(tmp_path / "data", by_meaning(mode="v2")) as world:
+        for number in range(12):
+            await world.say(f"{number}号{long}")
+    (stand_in / "hold").touch()
+    async with opened(tmp_path / "data", settle=False) as world:
+        await encoder(world).load(60.0)
+        await world.app.ingest.accept(world.message("刚说的"))
+        (stand_in / "hold").unlink()
+        await world.wait(1)
+        asked = (stand_in / "asked").read_text("utf-8").split("\n")
+        old = [int(line.split("号")[0]) for line in asked if "号" in line]
+        assert old == sorted(old, reverse=True)
+        assert len(old) == 12
+        assert asked.index("刚说的") < asked.index(next(line for line in asked if line.startswith("8号")))
 
 
 async def test_what_cannot_be_loaded_is_told_as_such_in_recalls_and_in_the_log(tmp_path: Path, stand_in: Path) -> None:

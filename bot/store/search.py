@@ -255,14 +255,16 @@ class Search(Repository):
         return read_events(tx, f"WHERE id IN ({placeholders(lines)}) ORDER BY id", *lines)
 
     @reads
-    def lacking_vectors(self, tx: Tx, space: VectorSpace, after: int, limit: int) -> tuple[MissingEmbedding, ...]:
-        """Documents beyond number `after` without a vector there, oldest first; a document never changes its text."""
+    def lacking_vectors(
+        self, tx: Tx, space: VectorSpace, after: int, before: int, limit: int
+    ) -> tuple[MissingEmbedding, ...]:
+        """Documents between these numbers without a vector there, newest first; a document never changes its text."""
         sql = (
-            f"SELECT id, chat_id, {DOCUMENT_TEXT} FROM doc WHERE id > ? AND NOT EXISTS (SELECT 1 FROM vector "
+            f"SELECT id, chat_id, {DOCUMENT_TEXT} FROM doc WHERE id > ? AND id < ? AND NOT EXISTS (SELECT 1 FROM vector "
             "WHERE doc_id = doc.id AND model = ? AND dimensions = coalesce(nullif(?, 0), dimensions)) "
-            "ORDER BY id LIMIT ?"
+            "ORDER BY id DESC LIMIT ?"
         )
-        return tx.all(sql, after, space.model, space.dimensions, limit, to=MissingEmbedding)
+        return tx.all(sql, after, before, space.model, space.dimensions, limit, to=MissingEmbedding)
 
     @reads
     def vector_counts(self, tx: Tx, space: VectorSpace) -> tuple[int, int]:
