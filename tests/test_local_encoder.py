@@ -199,6 +199,7 @@ async def test_when_it_hangs_words_answer_at_once_and_it_is_ended_and_begun_agai
 
 
 STAND_IN = """
+import os
 import time
 from pathlib import Path
 
@@ -213,6 +214,8 @@ class Rows(bytes):
 
 class USE:
     def __init__(self, threads):
+        if "SOME_API_KEY" in os.environ:
+            raise SystemExit("a key was passed")
         while (FOLDER / "slow").exists():
             time.sleep(0.01)
         if (FOLDER / "broken").exists():
@@ -235,6 +238,7 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     package.mkdir(parents=True)
     (package / "__init__.py").write_text(STAND_IN, "utf-8")
     monkeypatch.setenv("PYTHONPATH", str(package.parent))
+    monkeypatch.setenv("SOME_API_KEY", "secret")
     return package
 
 

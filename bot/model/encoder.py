@@ -18,6 +18,9 @@ VECTOR_BYTES = 4 * DIMENSIONS
 LENGTH = struct.Struct("<I")
 """Before each question and each answer: how many bytes it has."""
 
+PASSED = ("PYTHON", "PATH", "LD_", "DYLD_", "LANG", "LC_", "HOME", "TMP", "TEMP", "SYSTEMROOT")
+"""How variables begin that the process gets: what Python needs, and no key."""
+
 READY = b"R"
 """What it says as soon as it can be asked."""
 
@@ -32,7 +35,8 @@ class EncoderProcess:
     def __init__(self) -> None:
         """Start it; it loads until `wait` returns."""
         # One thread: what the library of numpy starts besides stays awake after each product.
-        environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+        passed = {name: value for name, value in os.environ.items() if name.startswith(PASSED)}
+        environment = {**passed, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
         program, pipe = (sys.executable, "-P", str(Path(__file__))), subprocess.PIPE
         self._process = subprocess.Popen(program, stdin=pipe, stdout=pipe, stderr=pipe, env=environment)  # noqa: S603
         self._ends = weakref.finalize(self, _end, self._process)
