@@ -21,6 +21,7 @@ from bot.model.pool import CircuitBreaker, EmbeddingEndpoint
 from bot.pipeline.calls import BackgroundGate, end_failed, reservation, reserve_shielded
 from bot.pipeline.concurrency import TextThread
 from bot.pipeline.configuration import Current
+from bot.recall.query import meant_parts
 from bot.recall.ranking import HASH_WEIGHT, Likeness
 from bot.recall.vectors import VectorMatrix, changed, lacking, matrix, nearest, stored
 from bot.store.ledger import Settlement
@@ -418,7 +419,7 @@ class VectorSearch:
         self._clock = clock
         self._current = current
         self._pays = pays
-        self._questions: OrderedDict[tuple[str, str], tuple[bytes, int]] = OrderedDict()
+        self._questions: OrderedDict[tuple[str, str], tuple[Sequence[bytes], int]] = OrderedDict()
         self._whole: dict[tuple[Audience, str], tuple[State, Mapping[int, State]]] = {}
         self._matrices: OrderedDict[tuple[Audience, VectorSpace], tuple[State, VectorMatrix]] = OrderedDict()
 
@@ -443,7 +444,7 @@ class VectorSearch:
             # A turn does not wait for the encoder; a command that only looks does.
             if not await self._calls.load(0 if self._pays else LOOK_LOADS_S):
                 return Likeness(missing="loading")
-            asked, dimensions = await self._vector(asking)
+            asked, dimensions = await self._vectors_of(asking)
         except OverBudget:
             return Likeness(missing="budget")
         except ModelError:
@@ -477,20 +478,20 @@ class VectorSearch:
                 del self._whole[next(iter(self._whole))]
         return states
 
-    async def _vector(self, asking: RecallQuery) -> tuple[bytes, int]:
-        """The question's vector, from a call unless it was asked lately."""
+    async def _vectors_of(self, asking: RecallQuery) -> tuple[Sequence[bytes], int]:
+        """The vectors of the question's parts, from a call unless it was asked lately."""
         assert self._calls is not None
         key, chat_id = (self._calls.embedder.name, asking.text), asking.audience.chat_id
         if key in self._questions:
             self._questions.move_to_end(key)
             return self._questions[key]
         found, settlement = await self._calls.embed(
-            (asking.text,), chat_id, asking.person_id, self._rules.query_seconds
+            meant_parts(asking.text), chat_id, asking.person_id, self._rules.query_seconds
         )
         if settlement is not None:
             await asyncio.shield(self._store.ledger.settle(settlement, self._clock.now()))
         self._calls.note("")
-        self._questions[key] = found.vectors[0], found.dimensions
+        self._questions[key] = found.vectors, found.dimensions
         if len(self._questions) > QUESTIONS:
             self._questions.popitem(last=False)
         return self._questions[key]

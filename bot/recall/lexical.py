@@ -4,7 +4,7 @@ around."""
 import heapq
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from bot.core.recall import Candidate, Matches, Posting, TimeSpan
@@ -43,7 +43,7 @@ NEXT, BEFORE, SECOND = 0.3, 0.2, 0.5
 """What a line gets of the fit of the one before it (an answer follows its question), of the one after it, and the share
 of that at the second place."""
 
-MEANT, LEAST_WORDS, FALL = 1.2, 4.0, 2
+MEANT, LEAST_WORDS, FALL = 2.0, 4.0, 3
 """What the likest document has for its meaning, as a share of what the best one's words tell, or of about one rare word;
 the more of what the question's words tell that one document holds, the less, by this power (docs/architecture.md)."""
 
@@ -74,7 +74,8 @@ a word in common."""
 class LexicalFit:
     """The terms that count with their weights, the rarest first, and the words' figure of each candidate by number.
 
-    `shares` is what each term gives each candidate by itself, `counts` how often each term of the question is in it.
+    `shares` is what each term gives each candidate by itself, `counts` how often each term of the question is in it,
+    `meant` the share of a candidate's own figure that its meaning gave, 0 to 1, where it is not 0.
     """
 
     weights: Mapping[str, float]
@@ -82,6 +83,7 @@ class LexicalFit:
     best: float
     shares: Mapping[int, Mapping[str, float]]
     counts: Mapping[int, Mapping[str, int]]
+    meant: Mapping[int, float] = field(default_factory=dict)
 
 
 def without_common(question: SearchQuery, matches: Matches) -> Matches:
@@ -177,11 +179,14 @@ def lexical_fit(
         # A new term alone brings nothing: it may be anybody's.
         if figures[number] and (told := term_counts(each.terms, more)):
             figures[number] += sum(_shares(more, told, len(each.terms), average).values())
+    by_meaning: dict[int, float] = {}
     if meant and figures:
         held = sum(weights[term] for term in shares[first] if term not in question.beside)
         weight = MEANT * max(*figures.values(), LEAST_WORDS) * (1 - min(held / whole, 1.0) if whole else 1.0) ** FALL
         for number in figures.keys() & meant.keys():
-            figures[number] += weight * meant[number]
+            given = weight * meant[number]
+            figures[number] += given
+            by_meaning[number] = given / figures[number] if given else 0.0
         best = max(best, *figures.values())
     figures = _around(figures, candidates)
     top = max(figures.values(), default=0.0)
@@ -192,7 +197,7 @@ def lexical_fit(
         if question.spans and in_spans(each.finding.at, question.spans):
             figures[number] = figures[number] * (1 + DATED) + DATED_ALONE * (top or 1.0)
     best = best or float(bool(top or question.spans))
-    return LexicalFit(weights, _in_talks(figures, candidates), best, shares, counts)
+    return LexicalFit(weights, _in_talks(figures, candidates), best, shares, counts, by_meaning)
 
 
 def in_spans(at: int, spans: Iterable[TimeSpan]) -> bool:

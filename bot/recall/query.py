@@ -31,6 +31,9 @@ NAME_WEIGHT = 0.25
 OWN, OWN_MS = 3, 1_800_000
 """So many own lines count beside a message, while the talk goes on (the idle time of a session)."""
 
+BRIEF, ASKING = 3, 3
+"""A message of no more sentences is compared by its whole meaning; of a longer one the last so many sentences that ask."""
+
 _SENTENCE = LazyPattern(r"[^。！!？?；;\n.…]+[。！!？?；;\n.…]*")
 _LISTS = LazyPattern(
     "(?:几|多少)[个条次位家种样件天人]|哪些|所有|全部|一共|总共|列出"
@@ -130,6 +133,15 @@ def own_lines(said: Iterable[Event], without: Collection[int], now: int) -> tupl
 def asking_part(text: str) -> str:
     """The sentences that ask, or the whole when none does: the yesterday of small talk is not what is asked about."""
     return "".join(part for part in _SENTENCE.findall(text) if _ASKS.search(part)) or text
+
+
+def meant_parts(text: str) -> tuple[str, ...]:
+    """The parts of a text whose meaning is looked for, each by itself: what stands around the questions of a long message
+    would drown them.
+    """
+    sentences = [part for part in _SENTENCE.findall(text) if part.strip()]
+    asking = [part for part in sentences if _ASKS.search(part)] if len(sentences) > BRIEF else []
+    return tuple(asking[-ASKING:]) or (text,)
 
 
 def _telling(weights: dict[str, float]) -> dict[str, float]:

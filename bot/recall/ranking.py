@@ -42,6 +42,10 @@ LONGEST_TERM = 3.0
 COUNT_SHARE, FEEDBACK_SHARE, NO_FEEDBACK = 0.8, 0.2, 0.5
 """Importance is 0.8·ln(1+n)/ln(1+full) of how often it was told, and 0.2 of feedback (none: one half)."""
 
+AGELESS = 0.4
+"""How far what is found by its meaning alone counts as if it were of middle age: likeness differs by less than age would
+make of it (docs/architecture.md)."""
+
 _SHORT = re.compile(r"^.$", re.DOTALL)
 
 RRF_K = 60
@@ -265,6 +269,7 @@ def _ours(task: RankTask, fit: LexicalFit, candidates: Sequence[Candidate], noth
         figure = fit.figures[each.finding.doc]
         found = sure * min(figure / top, 1.0) if top else 0.0
         fresh, told = recency(_used(each.finding), task.now, rules), _told(each.finding, rules)
+        fresh += AGELESS * fit.meant.get(each.finding.doc, 0.0) * (0.5 - fresh)
         score = found * (rules.relevance + rules.recency * fresh + rules.importance * told)
         parts = (("words", figure), ("relevance", found), ("recency", fresh), ("importance", told))
         new = found * (rules.relevance + rules.recency + rules.importance * told)

@@ -29,6 +29,9 @@ SPREAD, FAR, PRIOR = 0.05, 2.0, 10
 """The least that cosines are taken to be spread, where few are known; and how many such spreads above the usual one the
 likest is taken to be at least, so that the best of what is all unlike counts little. So many documents of no likeness are counted in."""
 
+SHARP = 1.3
+"""What is half as like as the likest counts less than half, by this power (docs/architecture.md)."""
+
 TOGETHER = 1_024
 """Vectors that are compared at once: as many as stay in a processor's cache as float32."""
 
@@ -137,20 +140,22 @@ Near = tuple[tuple[tuple[int, float], ...], dict[int, float]]
 """Numbers of documents with their cosines, the likest first; and what each has of the likest one's likeness."""
 
 
-def nearest(asked: bytes, among: VectorMatrix, asking: RecallQuery, least: float, most: int) -> Near:
-    """The likest of what is asked for and at least so like the question, and of all that is liker than usual its share.
+def nearest(asked: Sequence[bytes], among: VectorMatrix, asking: RecallQuery, least: float, most: int) -> Near:
+    """The likest of what is asked for and at least so like a part of the question, and of all that is liker than usual
+    its share.
 
-    Of equals the newer comes first. A query of another width than the matrix is like nothing.
+    Of equals the newer comes first. A part of another width than the matrix is like nothing.
     """
     import numpy as np
 
-    # The query has the rows' own type: with float64 the product would be 10 to 30 times slower.
-    query = np.frombuffer(asked, dtype="<f4")
-    if query.shape[0] != among.rows.shape[1] or not among.ids.size:
+    # The parts have the rows' own type: with float64 the product would be 10 to 30 times slower.
+    queries = [query for part in asked if (query := np.frombuffer(part, dtype="<f4")).size == among.rows.shape[1]]
+    if not queries or not among.ids.size:
         return (), {}
     # Not `@`: the threads of its library stay awake for 10 ms of CPU time after each product (measured).
-    parts = (among.rows[start : start + TOGETHER] for start in range(0, len(among.rows), TOGETHER))
-    products = [np.einsum("ij,j->i", part.astype(np.float32), query) for part in parts]
+    blocks = (among.rows[start : start + TOGETHER] for start in range(0, len(among.rows), TOGETHER))
+    floats = (block.astype(np.float32) for block in blocks)
+    products = [np.max([np.einsum("ij,j->i", block, query) for query in queries], axis=0) for block in floats]
     cosines = np.concatenate(products) * among.sizes
     fits = cosines >= np.float32(least)
     if len(asking.kinds) < len(HIT_KINDS):
@@ -168,7 +173,7 @@ def nearest(asked: bytes, among: VectorMatrix, asking: RecallQuery, least: float
     spread = max(float(cosines.std()), SPREAD)
     above = like[cosines[like] > usual]
     whole = max(float(cosines[like].max()) - usual, FAR * spread)
-    shares = (cosines[above] - usual) / whole
+    shares = ((cosines[above] - usual) / whole) ** SHARP
     if like.size > most:
         like = like[np.argpartition(-cosines[like], most - 1)[:most]]
     best = sorted(((float(cosines[place]), int(among.ids[place])) for place in like), reverse=True)
