@@ -245,6 +245,14 @@ def test_hybrid_orders_by_the_places_in_both_lists() -> None:
     assert (figures["sparse"], figures["dense"], figures["cosine"]) == (2.0, 1.0, 0.9)
 
 
+def test_of_what_is_found_by_its_meaning_alone_the_likest_comes_first_however_old_it_is() -> None:
+    likest, newest = memory(1, "坚果不能碰", days=300), memory(2, "爱喝汽水")
+    like = Likeness({1: (1, 0.8), 2: (2, 0.7)}, shares={1: 1.0, 2: 0.75})
+    assert ids(ranked("沙爹", likest, newest, mode="hybrid", likeness=like)) == [1, 2]
+    words = ranked("喝汽水", memory(1, "汽水很甜", days=300), newest, mode="hybrid")
+    assert ids(words) == [2, 1], "words that tell as much are ordered by age"
+
+
 def test_what_is_former_comes_by_likeness_no_more_than_by_words() -> None:
     was, now = memory(1, "我住在苏州平江路"), memory(2, "我住在杭州滨江")
     was = replace(was, memory=replace(was.memory, former_at=NOW) if was.memory else None)
