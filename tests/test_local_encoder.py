@@ -307,6 +307,17 @@ async def test_what_cannot_be_loaded_is_told_as_such_in_recalls_and_in_the_log(t
         assert (await recalled(world, "花生")).missing == ""
 
 
+async def test_the_doctor_promises_vectors_only_where_the_encoder_works(tmp_path: Path, stand_in: Path) -> None:
+    async with opened(tmp_path / "data", by_meaning(mode="v2")) as world:
+        await world.say("记住我对花生过敏")
+    for works in (True, False):
+        found = await embedding_findings(by_meaning(), tmp_path / "data")
+        assert [each.good for each in found] == [works, True]
+        assert "are found by words alone" in found[1].text
+        assert ("until a running nuan has made them" in found[1].text) is works
+        (stand_in / "broken").touch()
+
+
 @pytest.mark.parametrize("size", [None, 1_000_000, 20_000_000_000])
 async def test_with_a_missing_cut_or_far_too_large_file_of_weights_words_answer_and_the_doctor_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int | None

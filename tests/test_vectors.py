@@ -192,7 +192,10 @@ async def test_of_a_long_message_what_is_asked_is_compared_and_not_what_stands_a
         around = "今天真热。下班路上堵了一个小时。晚饭随便吃了点。"
         for text, parts in (
             (f"{around}我的汪星人叫什么？", ["我的汪星人叫什么？"]),
-            (f"{around}谁养了猫？天气好吗？我的汪星人叫什么？几点了？", ["天气好吗？", "我的汪星人叫什么？", "几点了？"]),
+            (
+                f"{around}谁养了猫？天气好吗？我的汪星人叫什么？几点了？",
+                ["天气好吗？", "我的汪星人叫什么？", "几点了？"],
+            ),
             (around + "先睡了。", [around + "先睡了。"]),
             ("今天真热。汪星人呢？", ["今天真热。汪星人呢？"]),
         ):

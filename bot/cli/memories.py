@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.cli.data import refuse_itself, restore_on_server, restore_report
-from bot.cli.installation import Installation, open_dependencies, require_database
+from bot.cli.installation import Installation, encoder_trouble, open_dependencies, require_database
 from bot.cli.lookup import find_person
 from bot.cli.terminal import (
     json_document,
@@ -24,7 +24,7 @@ from bot.cli.terminal import (
 from bot.container import Dependencies, make_embedding_callers, make_vector_maker
 from bot.core.archive import ExportContents, ExportedMemory, ImportBase, ImportPlan, ParsedExport
 from bot.core.clock import SystemClock
-from bot.core.errors import ConfigError, NuanError
+from bot.core.errors import ConfigError, ModelError, NuanError
 from bot.core.inspection import MemoryFault, RepairPart
 from bot.core.people import ExportFormat, MemoryKind
 from bot.language.sections import SectionRegistry, section_registry
@@ -32,7 +32,9 @@ from bot.memory.archive.export import is_export, write_markdown
 from bot.memory.archive.imports import ForeignOwner, make_plan, parse_foreign, plan_json, plan_text
 from bot.memory.archive.records import BadValue, parse_jsonl, reference, time_text, to_json, write_jsonl
 from bot.memory.lifecycle import ownership_fault
+from bot.model.local import STILL_LOADING
 from bot.ops.log_files import NullLog
+from bot.pipeline.vectors import LOADS_S
 from bot.store.archive import MemoryWithLines
 from bot.store.backups import backup, newest_copy, roll_back
 from bot.store.store import DATABASE, Store, open_store
@@ -331,6 +333,8 @@ async def backfill(
         )
         mendable = tuple(fault for fault in found.faults if fault.mendable)
         if apply and (mendable or found.vectors):
+            if vectors and found.vectors:
+                await vectors.load()
             with progress_bar("backup", quiet=as_json) as tell:
                 copy = await asyncio.to_thread(backup, place.data, LABEL, stamp(SystemClock().now()), place.url, tell)
             print(f"nuan: the backup is {copy}", file=sys.stderr)
@@ -362,11 +366,21 @@ class VectorBackfill:
     def __init__(self, parts: Dependencies, *, anew: bool) -> None:
         self._anew = anew
         calls = make_embedding_callers(parts).caller
-        self._work = make_vector_maker(parts, calls) if calls() is not None else None
+        self._caller = calls()
+        self._work = make_vector_maker(parts, calls) if self._caller is not None else None
 
     async def lacking(self) -> int | None:
         """How many there are to make; None where no recall uses them."""
         return await self._work.lacking(anew=self._anew) if self._work is not None else None
+
+    async def load(self) -> None:
+        """Wait until the embedder can be asked; NuanError says what to do where it cannot."""
+        try:
+            if self._caller is not None and not await self._caller.load(LOADS_S):
+                raise ModelError("timeout", STILL_LOADING)
+        except ModelError as error:
+            rest = "--namespaces --sections --text-index put right what is not vectors"
+            raise NuanError(f"nothing was changed: {encoder_trouble(error)}; {rest}") from error
 
     async def make(self, shown: "Progress") -> None:
         """Make them; ModelError or OverBudget ends it, and what is made stays."""

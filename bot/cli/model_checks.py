@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from bot import money
-from bot.cli.installation import Installation, make_words
+from bot.cli.installation import Installation, encoder_trouble, make_words
 from bot.config.base import is_loopback
 from bot.config.models import ModelSettings
 from bot.config.settings import Settings
@@ -136,26 +136,58 @@ def abilities(settings: Settings, path: str, endpoint: Endpoint, model: ModelSet
 
 async def embedding_findings(settings: Settings, data: Path, url: str = "") -> tuple[CheckResult, ...]:
     """Whether recalls by likeness work from here, and how much has its vector; asking costs nothing."""
-    server, path = settings.memory.embedding, "memory.embedding"
-    endpoint = make_embedding(settings)
+    path, endpoint, idle = "memory.embedding", make_embedding(settings), tuple(_without_effect(settings))
     if endpoint is None:
-        if settings.memory.mode == "hybrid":
-            return (passed(path, "no provider is set: hybrid goes by words alone, as v2 does"),)
-        return (passed(path, "set, but memory.mode is not hybrid"),) if server.provider else ()
+        return (*_no_embedder(settings), *idle)
     embedder, found = endpoint.embedder, list[CheckResult]()
     if isinstance(embedder, OpenAIEmbedder):
         found = await _embedding_server_findings(settings, embedder)
     elif isinstance(embedder, LocalEmbedder):
         found = [await _encoder_finding(embedder)]
+    works = all(finding.good for finding in found)
+    found += idle
     if url or (data / DATABASE).exists():
         try:
             async with await open_store(data, read_only=True, url=url) as store:
                 there, having = await store.search.vector_counts(VectorSpace(embedder.name))
         except StoreError:
             return tuple(found)  # told of the data folder itself
-        lacking = "" if having >= there else "; the others are found by words alone until a running nuan has made them"
+        until = " until a running nuan has made them" if works else ""
+        lacking = "" if having >= there else f"; the others are found by words alone{until}"
         found.append(passed(path, f"{having} of {there} documents have a vector of {embedder.name}{lacking}"))
     return tuple(found)
+
+
+def _no_embedder(settings: Settings) -> Iterator[CheckResult]:
+    """Why no recall goes by likeness, where something is set for it."""
+    mode, provider, path = settings.memory.mode, settings.memory.embedding.provider, "memory.embedding"
+    if mode == "hybrid":
+        yield passed(path, "no provider is set: hybrid goes by words alone, as v2 does")
+    elif provider and mode is None:
+        yield warned(
+            path, f'provider = "{provider}" is not used: set memory.mode = "hybrid", or recalls go by words alone'
+        )
+    elif provider:
+        yield passed(path, f'provider = "{provider}" is not used, as memory.mode is "{mode}"')
+
+
+def _without_effect(settings: Settings) -> Iterator[CheckResult]:
+    """What is set of a server of embeddings that is not the provider."""
+    server, path = settings.memory.embedding, "memory.embedding"
+    if server.provider == "openai":
+        return
+    keys = (
+        "base_url",
+        "api_key",
+        "model",
+        "proxy",
+        "price_input",
+        *(["dimensions"] if server.provider != "hash" else []),
+    )
+    given = [name for name in keys if getattr(server, name) != type(server).model_fields[name].default]
+    if given:
+        told = f'{", ".join(given)}: without effect with provider = "{server.provider}"'
+        yield warned(path, f'{told}: set provider = "openai", or take {"it" if len(given) == 1 else "them"} out')
 
 
 async def _encoder_finding(embedder: LocalEmbedder) -> CheckResult:
@@ -164,8 +196,7 @@ async def _encoder_finding(embedder: LocalEmbedder) -> CheckResult:
     try:
         await embedder.embed(("nuan",), ENCODER_LOADS_S)
     except ModelError as error:
-        advice = "install nuan[semantic] anew, or set memory.mode to v2"
-        return failed(path, f"the local encoder does not work ({error.detail}): {advice}; recalls go by words alone")
+        return failed(path, f"{encoder_trouble(error)}; recalls go by words alone")
     finally:
         await embedder.close()
     return passed(path, "the local encoder works")
