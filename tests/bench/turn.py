@@ -1,8 +1,8 @@
 """`python -m tests.bench.turn`: what a turn of `nuan run` costs, on Telegram with a model server, both on this machine.
 
 A private talk of 17 turns, then 50 people with 20 messages each at a model of 200 ms. Of each: from message to request,
-from the model's last byte to the platform, and the processor of a message, all of nuan's process alone; and, in a World,
-the statements and transactions of a message.
+from the model's last byte to the platform, and the processor of a message, all of nuan's process alone; the processor of
+its encoder of sentences beside, and the memory of both; and, in a World, the statements and transactions of a message.
 """
 
 import argparse
@@ -57,6 +57,7 @@ FIRST_ID = 5_000_000
 PATIENCE_S = 120.0
 NUMBERED = re.compile(rb"@(\d+)@")
 """How a line of the stress is known again in a request."""
+PSS = re.compile(r"^Pss: +(\d+) kB", re.MULTILINE)
 
 
 @dataclass
@@ -100,7 +101,7 @@ class ModelServer:
 @dataclass(frozen=True, slots=True)
 class Played:
     """What a part cost: ms of the clock from message to request and from the last byte to the platform's first call,
-    and ms of nuan's processor a message."""
+    and ms of nuan's processor a message, and of its encoder's, loading too; MB of both processes (Pss)."""
 
     part: str
     messages: int
@@ -111,6 +112,8 @@ class Played:
     reply_p50: float
     reply_p95: float
     processor_ms: float
+    encoder_ms: float
+    memory_mb: float
 
 
 class Stage:
@@ -122,10 +125,18 @@ class Stage:
         self._pid = pid
         self._said: dict[int, tuple[int, float]] = {}
 
-    def processor(self) -> float:
-        """Seconds of nuan's process so far, all threads."""
-        fields = Path(f"/proc/{self._pid}/stat").read_text("utf-8").rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    def processor(self) -> tuple[float, float]:
+        """Seconds so far, all threads: of nuan's process, and of those that it started and that run."""
+        return _processor(self._pid), sum(map(_processor, self._children()))
+
+    def memory(self) -> float:
+        """MB of all of them; what several share is divided among them."""
+        rollups = (Path(f"/proc/{pid}/smaps_rollup").read_text("utf-8") for pid in (self._pid, *self._children()))
+        return sum(int(kilobytes) for rollup in rollups for kilobytes in PSS.findall(rollup)) * 1024 / 1e6
+
+    def _children(self) -> list[int]:
+        lists = Path(f"/proc/{self._pid}/task").glob("*/children")
+        return [int(pid) for each in lists for pid in each.read_text("utf-8").split()]
 
     async def say(self, person: Person, text: str) -> None:
         """One message; returns when it is answered."""
@@ -134,7 +145,7 @@ class Stage:
         self._telegram.people.say(person.id, person, f"{text} @{number}@")
         await self._telegram.until(lambda: len(self._telegram.sent(person.id)) > before, PATIENCE_S)
 
-    async def played(self, part: str, count: int, per: int, before: float) -> Played:
+    async def played(self, part: str, count: int, per: int, before: tuple[float, float]) -> Played:
         """What the last `count` messages, each person's `per` in order, cost."""
         numbers = range(len(self._said) - count, len(self._said))
         waits = [
@@ -149,7 +160,7 @@ class Stage:
             if since is not None:
                 replies += [(at - since) * 1000 for at in sends.get(person, ()) if at >= since - 0.001][:1]
         await asyncio.sleep(1)  # what follows a reply belongs to it
-        spent = (self.processor() - before) * 1000 / count
+        own, beside = ((now - then) * 1000 / count for now, then in zip(self.processor(), before, strict=True))
         return Played(
             part,
             count,
@@ -159,7 +170,9 @@ class Stage:
             round(percentile(waits, 0.95), 1),
             round(percentile(replies, 0.5), 1),
             round(percentile(replies, 0.95), 1),
-            round(spent, 2),
+            round(own, 2),
+            round(beside, 2),
+            round(self.memory(), 1),
         )
 
     async def talk(self) -> Played:
@@ -182,6 +195,11 @@ class Stage:
 
         await asyncio.gather(*(write(place) for place in range(chats)))
         return await self.played("stress", chats * messages, messages, before)
+
+
+def _processor(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 @asynccontextmanager
