@@ -32,7 +32,7 @@ OWN, OWN_MS = 3, 1_800_000
 """So many own lines count beside a message, while the talk goes on (the idle time of a session)."""
 
 BRIEF, ASKING = 3, 3
-"""A message of no more sentences is compared by its whole meaning; of a longer one the last so many sentences that ask."""
+"""A message of no more sentences is compared as a whole alone; of a longer one the last so many sentences that ask are, too."""
 
 _SENTENCE = LazyPattern(r"[^。！!？?；;\n.…]+[。！!？?；;\n.…]*")
 _LISTS = LazyPattern(
@@ -136,12 +136,10 @@ def asking_part(text: str) -> str:
 
 
 def meant_parts(text: str) -> tuple[str, ...]:
-    """The parts of a text whose meaning is looked for, each by itself: what stands around the questions of a long message
-    would drown them.
-    """
+    """What a text is compared by: the whole, and each question of a long one, which what stands around it would drown."""
     sentences = [part for part in _SENTENCE.findall(text) if part.strip()]
     asking = [part for part in sentences if _ASKS.search(part)] if len(sentences) > BRIEF else []
-    return tuple(asking[-ASKING:]) or (text,)
+    return (text, *asking[-ASKING:])
 
 
 def _telling(weights: dict[str, float]) -> dict[str, float]:
