@@ -55,14 +55,18 @@ async def test_a_place_is_that_of_the_list_that_was_shown(world: World) -> None:
     assert kept(world) == ["我怕狗", "我怕猫"]
 
 
-@pytest.mark.parametrize("asked", ["记住", "忘记", "忘记我怕"])
-async def test_undo_said_to_a_question_takes_nothing_else_back(world: World, asked: str) -> None:
+@pytest.mark.parametrize("no", ["撤销", "不用了"])
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [("记住", "好，不记"), ("忘记", "好，都留着"), ("忘记我怕", "好，都留着")],
+)
+async def test_a_no_to_a_question_takes_nothing_else_back(world: World, asked: str, told: str, no: str) -> None:
     await world.say("记住我怕狗")
     await world.say("记住我怕猫")
     await world.say("/new")
-    for line in (asked, "撤销"):
+    for line in (asked, no):
         await world.say(line)
-    assert (world.replies[-1], kept(world)) == ("好，都留着", ["我怕狗", "我怕猫"])
+    assert (world.replies[-1], kept(world)) == (told, ["我怕狗", "我怕猫"])
 
 
 @pytest.mark.parametrize(

@@ -95,3 +95,14 @@ async def test_an_english_line_in_a_chinese_group_is_answered_in_english(world: 
     await world.say("小暖，你還記得我說過什麼嗎", "小王", "茶館")
     await world.say(said, "Ann", "茶館")
     assert world.replies[-1].isascii()
+
+
+async def test_a_no_to_whether_to_keep_something_keeps_nothing(world: World) -> None:
+    await answers_offline(world)
+    for asked, no, told in (
+        ("你心里要有数，我弟有忧郁症", "不用了", "好，不记"),
+        ("hold on to one thing, my dog is called Biscuit", "no thanks", "All right, I won't keep that"),
+    ):
+        await world.say(asked)
+        await world.say(no)
+        assert (world.replies[-1], world.peek.memories("text")) == (told, [])

@@ -200,7 +200,7 @@ class ForgetActions:
         if await self._store.memories.is_done(self._receipts.key(told)):
             return await self._receipts.say("undo_none", told)  # the receipt of the first time is said
         if command.verb == "let_be":
-            return await self._receipts.say("let_be", told)
+            return await self._receipts.say("let_be" if not command.scope else "let_be_unkept", told)
         if command.verb == "undo":
             return await self._undo(command, told)
         if command.scope == "about":

@@ -129,11 +129,13 @@ class RememberActions:
         command = answer_to(question, text, names) if question is not None else None
         if question is not None and question.kind == "which" and command is not None and _counts(understood):
             return ParsedCommands((command,), ""), False  # 忘记第二条 is the second of those that were shown
+        refuses = question is not None and any(takes_back(each, question) for each in understood.commands)
+        if question is not None and (refuses or (command is not None and command.verb == "let_be")):
+            scope: WishScope = "bare" if await self._asked_to_keep(question, event) else ""
+            return ParsedCommands((MemoryCommand("let_be", None, scope=scope),), ""), False
         if command is not None and command.verb == "agree":
             command = await self._agreed(command, event)
             return ParsedCommands((command,) if command is not None else (), "" if command is not None else text), False
-        if question is not None and any(takes_back(each, question) for each in understood.commands):
-            return ParsedCommands((MemoryCommand("let_be", None),), ""), False
         if understood.commands or event.forwarded:
             return understood, False
         said = bare_object(text, names)
@@ -154,6 +156,15 @@ class RememberActions:
         if command is not None:
             return ParsedCommands(_each(command), ""), False
         return understood, question is not None and keeps_waiting(question, text, names)
+
+    async def _asked_to_keep(self, question: MemoryQuestion, event: Event) -> bool:
+        """Whether a question is what to keep, or whether to: after a no nothing stays that was not kept."""
+        if question.kind != "cue":
+            return question.kind == "what"
+        number = question.memories[-1]
+        said = await self._store.events.between(event.chat_id, number - 1, number)
+        found = self.asked(said[0]) if said else None
+        return found is not None and found.verb == "remember"
 
     async def _agreed(self, command: MemoryCommand, event: Event) -> MemoryCommand | None:
         """The wish that nuan asked about, after a yes; None where its message, or the line it means, is gone."""
