@@ -17,6 +17,7 @@ from tests.carrying import ANN, BOB, fill, in_installation
 from tests.conftest import NewWorld
 from tests.kill_data import kill_in
 from tests.peek import Other
+from tests.prefixes import one_system_then_strict_alternation
 from tests.storing import drop, holding, ids, keep, look, sound
 from tests.test_changes import happens
 from tests.world import World
@@ -284,6 +285,28 @@ async def test_what_was_said_answered_or_ended_since_does_not_happen_again(new_w
     assert set() < counted <= set(world.rows("SELECT id, occasion FROM call")), "limits count them, too"
     await world.say("在吗？")
     assert len(world.replies) == said + 1
+
+
+async def test_after_a_restore_a_turn_that_was_under_way_leaves_no_question_behind_in_the_log(
+    new_world: NewWorld,
+) -> None:
+    world = await new_world()
+    await world.say("你好")
+    world.shut()
+    await world.app.ingest.accept(world.message("在吗"))
+    await world.held()
+    assert (await nuan_in_thread(world, "backup")).code == 0
+    await world.let_answer()
+    await world.close()
+    assert (await nuan_in_thread(world, "restore", copies(world.folder)[0].name)).code == 0
+    await world.open()
+    await world.say("现在呢")
+    first, *_, last = world.prompts
+    one_system_then_strict_alternation(last)
+    assert last[: len(first)] == first
+    assert "在吗" in last[-1].content
+    assert "现在呢" in last[-1].content
+    assert world.rows("SELECT count(*) FROM call WHERE state = 'lost'") == [(1,)], "it costs what was reserved"
 
 
 async def test_a_read_only_store_resumes_nothing(tmp_path: Path) -> None:

@@ -31,6 +31,8 @@ from bot.store.sqlite.opening import bring_forward, open_database
 from bot.store.store import DATABASE, ROLLBACK, lock_folder, remove_rollback_files
 from bot.store.supersession import bring_back
 from bot.store.transactions import Row, Tx
+from bot.store.turns import running_turns, void_turn
+from bot.store.windows import requeue_events
 from bot.text.dates import stamp, stamp_in
 
 NUMBERED = ("memory", "event", "outbox", "digest", "commitment", "reminder", "note_chunk")
@@ -197,9 +199,13 @@ def apply_done_since(tx: Tx, since: PresentState, done: DoneSince, at: int) -> N
         tx.run(
             "UPDATE outbox SET state = 'cancelled', text = '', payload = '', error = 'restored' WHERE id = ?", number
         )
-    for number in _numbers(tx, "turn WHERE state IN ('asked', 'answered')") - done.turns:
-        tx.run("UPDATE turn SET state = 'void', receipts = '[]' WHERE id = ?", number)
-        tx.run("UPDATE event SET turn_id = NULL WHERE turn_id = ? AND state = 'queued'", number)
+    for turn in running_turns(tx):
+        if turn.id not in done.turns:
+            # What was on the screen then may be the reply by now: it is not taken away.
+            tx.run("UPDATE outbox SET preview_id = '' WHERE turn_id = ? AND state = 'cancelled'", turn.id)
+            void_turn(tx, turn, "restored", at)
+            requeue_events(tx, turn.event_ids, at)  # those that wait to this day
+            tx.run("UPDATE event SET turn_id = NULL WHERE turn_id = ? AND state = 'queued'", turn.id)
     # What was spent since stays spent: a way back gives nobody their money's worth anew.
     newest = tx.number("SELECT max(id) FROM call")
     for values in done.calls:
