@@ -15,6 +15,10 @@ NAMES = ("小暖", "暖暖", "nuan")
     [
         ("记住别迟到", "remember", "别迟到"),
         ("记住明天带伞", "remember", "明天带伞"),
+        ("我要去上海出差，明天早上出发。记住带身份证。", "remember", "带身份证"),
+        ("我下週要考試。記住帶准考證。", "remember", "帶准考證"),
+        ("我下个月五号回上海，想约你吃饭，记住带上那本书。", "remember", "带上那本书"),
+        ("我鞋码41，记准了", "remember", "我鞋码41"),
         ("请记住，时间就是生命", "remember", "时间就是生命"),
         ("小暖，請記住不要熬夜", "remember", "不要熬夜"),
         ("remember not to bring up my ex", "remember", "not to bring up my ex"),

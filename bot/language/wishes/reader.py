@@ -216,9 +216,11 @@ def _about(text: str, shape: str, origin: tuple[int, ...], clause: re.Match[str]
     a = after = _after(shape, clause, found)
     b = stop.start() if stop else clause.end()
     line = shape.rfind("\n", 0, found.start()) + 1
-    if not has_predicate(shape[a:b]) and has_predicate(shape[line : found.start()]):  # 我鞋码41，你记准了
-        lead = pattern("lead").match(shape, clause.start())
-        apart = line < clause.start() and lead is not None and lead.end() >= found.start()
+    lead = pattern("lead").match(shape, clause.start())
+    apart = line < clause.start() and lead is not None and lead.end() >= found.start()
+    own = apart and pattern("cue_own").match(shape, a) and not says_nothing(shape[a:b])  # 我明早出发。记住带身份证
+    told = not own and not has_predicate(shape[a:b]) and has_predicate(shape[line : found.start()])
+    if told:  # 我鞋码41，你记准了
         a, b = line, clause.start() if apart else found.start()
     elif len(shape[a:b].strip(_BLANK)) < 2:
         a, b = line, found.start()
