@@ -64,6 +64,7 @@ async def test_a_promise_is_followed_up_in_the_usual_language(world: World) -> N
         (("hello there my friend", "how are you doing", "今天吃了面"), "zh-Hans", "en"),
         (("ok", "lol", "今天吃了面"), "zh-Hans", "zh-Hans"),
         (("我們走吧", "這裡很熱", "今天吃了面"), "zh-Hans", "zh-Hant"),
+        (("no", "forget #1"), "zh-Hans", "zh-Hans"),
         (("hello",), None, "en"),
         ((), "en", "en"),
     ],

@@ -37,6 +37,8 @@ _SIMPLIFIED_TOO = "么听"
 """Simplified, though the frequent half of Big5 holds them (as rare words)."""
 _COMMAND = re.compile(r"[\s,，:：]*\.ai\b")
 _WORDS_PER_CHAR = 3
+_TELLING_WORDS = frozenset(("cancel", "forget", "no", "nope", "remember", "undo", "yes"))
+"""English words that wish or answer something alone: unlike ok and stop they are no loan words in Chinese."""
 _BIG5_FREQUENT = range(0xA440, 0xC67F)
 
 
@@ -143,16 +145,21 @@ def script_next(text: str, names: tuple[str, ...], before: Script | None, defaul
     """The script of a message of somebody who wrote `before` last; what calls nuan by one of `names` tells nothing.
 
     Nor does a command after the name: its words are English in every language.
-    One Latin word (ok, stop, LRU) does not turn a writer of Chinese into one of English.
+    One Latin word (ok, stop, LRU) does not turn a writer of Chinese into one of English, but undo and forget #1 do.
     """
     said = text
     for name in names:
         said = said.replace(name, " ")
     if _COMMAND.match(said):
         return before or default
-    if before not in (None, "en") and not _CHAR.search(said) and len(_WORD.findall(said)) <= 1:
+    words = _WORD.findall(said)
+    if before not in (None, "en") and len(words) <= 1 and not _CHAR.search(said) and not _telling_word(words):
         return before or default
     return script_of(said, before or default)
+
+
+def _telling_word(words: list[str]) -> bool:
+    return any(word.lower() in _TELLING_WORDS for word in words)
 
 
 def usual_script(lines: Iterable[str], names: tuple[str, ...], before: Script | None, default: Script) -> Script:
@@ -162,6 +169,8 @@ def usual_script(lines: Iterable[str], names: tuple[str, ...], before: Script | 
     """
     said = [line for line in lines if line.strip()]
     whole = [line for line in said if _CHAR.search(line) or len(_WORD.findall(line)) > 1]
+    if before is not None and not whole:
+        return before
     told = Counter(script_next(line, names, before, default) for line in whole or said)
     most = max(told, key=lambda script: (told[script], script == before), default=before or default)
     return most if before is None or told[most] > told[before] else before
