@@ -403,7 +403,8 @@ async def test_a_backup_is_put_back_and_what_was_forgotten_since_stays_forgotten
         with pytest.raises(FolderLockedError, match="just now: wait"):
             await restore(url, folder, copy, "20260612T010000000Z", NOW)
     servers.drop(url)
-    done = await restore(url, folder, copy, "20260612T010000000Z", NOW)
+    with closing(psycopg.connect(url)):  # another nuan that starts meanwhile
+        done = await restore(url, folder, copy, "20260612T010000000Z", NOW)
     assert (done.forgotten, done.newer[1]) == (1, 1)
     async with await open_store(tmp_path / "another machine", url=url) as store:
         person, chat, _ = await storing.ids(store)
@@ -414,4 +415,6 @@ async def test_a_backup_is_put_back_and_what_was_forgotten_since_stays_forgotten
         assert store.files.parts.read(picture, 9) == b"a picture", "what waits to be sent is in no backup, and stays"
     with closing(PostgresTx(at_name(url, done.before))) as before:
         assert before.number("SELECT count(*) FROM memory WHERE text = '后来说的'") == 1
+    with pytest.raises(StoreError, match=r'already exists.*_restored" and the present one is as it was'):
+        await restore(url, folder, copy, "20260612T010000000Z", NOW)
     servers.drop(url)

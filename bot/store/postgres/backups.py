@@ -36,6 +36,12 @@ PROGRAMS = Path("/usr/lib/postgresql")
 RESTORED, BEFORE = "_restored", "_before_"
 """What a database is called until it has the place of the present one, and what that is called from then on."""
 
+RENAME_TRIES = 3
+"""How often a database is given its name; each time the server waits 5 s for those that are connected to it."""
+
+CUT_OFF = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ? AND usename = current_user"
+"""Others' connections may not be ended by everybody."""
+
 DUMPED = (
     "--format=custom",
     "--no-owner",
@@ -116,8 +122,8 @@ def holds_kept(path: Path) -> bool:
 async def restore(url: str, folder: Path, copy: Path, stamp: str, at: int) -> Restored:
     """Put a copy in the database's place; the role of `url` must be allowed to make databases.
 
-    FolderLockedError when a nuan writes to it. A crash leaves the present database, or for an instant none of its name:
-    then both are there under the names RESTORED and BEFORE.
+    FolderLockedError when a nuan writes to it. Who is connected to it at the end is cut off. A crash leaves the present
+    database, or for an instant none of its name: then both are there under the names RESTORED and BEFORE.
     """
     check(copy)
     name = str(conninfo_to_dict(url)["dbname"])
@@ -147,9 +153,14 @@ async def restore(url: str, folder: Path, copy: Path, stamp: str, at: int) -> Re
         lines = "SELECT count(*) FROM event WHERE kind = 'message' AND id > ?"
         memories = "SELECT count(*) FROM memory WHERE disabled_at IS NULL AND id > ?"
         newer = present.number(lines, last["event"]), present.number(memories, last["memory"])
-    with explained():
-        _rename(at_name(url, new), name, before)
-        _rename(at_name(url, before), new, name)
+    left = f'the restored one is left as "{new}" and the present one is as it was: stop every nuan and restore again'
+    try:
+        with explained():
+            _rename(at_name(url, new), name, before)
+            left = f'none is called "{name}" now: rename "{new}", the restored one, or "{before}", the one before it'
+            _rename(at_name(url, before), new, name)
+    except StoreError as error:
+        raise StoreError(f"{error}; {left}") from error
     return Restored(before, count, newer)
 
 
@@ -159,9 +170,16 @@ def at_name(url: str, name: str) -> str:
 
 
 def _rename(url: str, old: str, new: str) -> None:
-    """Give a database another name, from a connection to one beside it."""
+    """Give a database another name, from a connection to one beside it; who is connected to it meanwhile is cut off."""
     with contextlib.closing(PostgresTx(url)) as beside:
-        beside.execute(f'ALTER DATABASE "{old}" RENAME TO "{new}"')
+        for tries_left in reversed(range(RENAME_TRIES)):
+            beside.execute(CUT_OFF, (old,))
+            try:
+                beside.execute(f'ALTER DATABASE "{old}" RENAME TO "{new}"')
+                return
+            except psycopg.errors.ObjectInUse:  # another came in between
+                if not tries_left:
+                    raise
 
 
 def _run(program: str, url: str, *words: str) -> str:
