@@ -2,8 +2,9 @@
 
 import pytest
 
-from bot.text.fold import usual_script
+from bot.text.fold import script_of, usual_script
 from tests.tables import all_cases
+from tests.test_without_model import answers_offline
 from tests.world import World
 
 GROUP = "群"
@@ -99,3 +100,11 @@ async def test_a_command_is_answered_in_the_characters_that_it_is_written_in(wor
     await world.say("今天天气真不错")
     await world.say(".ai 預購")
     assert world.replies[-1].startswith("沒有「預購」這個指令")
+
+
+@pytest.mark.parametrize("asked", ["what reminders do I have?", "what do you remember about me?"])
+async def test_a_list_is_told_in_the_language_of_the_question(world: World, asked: str) -> None:
+    await answers_offline(world)
+    for line in ("今天吃了面", "我刚下班回来", asked):
+        await world.say(line)
+    assert script_of(world.replies[-1], "zh-Hans") == "en", world.replies

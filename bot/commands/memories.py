@@ -3,6 +3,7 @@ reminders as this chat may see them, and what they may do to each."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from datetime import tzinfo
 from operator import itemgetter
 
@@ -438,7 +439,7 @@ def _promise_list(call: Invocation, found: list[Commitment]) -> str:
 async def remind(call: Invocation) -> str:
     """`list` or nothing lists, `cancel N|all|words` ends, everything else is a reminder to be set."""
     reminders = call.services.reminders
-    at = reminders.request(call.chat, call.person, call.event.id)
+    at = replace(reminders.request(call.chat, call.person, call.event.id), script=call.script)
     verb, *rest = call.words or ("list",)
     if verb.lower() in ("list", "列表", "清单", "清單") and not rest:
         return await reminders.listed(at)

@@ -20,8 +20,9 @@ from bot.commands.command import (
 )
 from bot.core.events import ArgumentShape, CommandSpec, Draft, Event
 from bot.core.people import SCRIPTS, Chat
-from bot.language.wishes.reader import ORDERS
+from bot.language.wishes.reader import ORDERS, list_asked
 from bot.pipeline.dispatch import TurnWanted
+from bot.pipeline.ingest import READ_CHARS
 from bot.text.catalogue import Catalogue
 from bot.text.clean import clean_name
 from bot.text.codes import COMMAND_HEADS, names_key
@@ -137,8 +138,10 @@ class CommandRunner:
         store = self._services.store
         person = await store.people.person(event.person_id or 0)
         via, account = await store.people.answer_to(event)  # before: afterwards nobody may know who it was
-        name, words = parse_command(event.text)
-        call = Invocation(event, chat, person, self._services.texts.script(person), words, self._services, account)
+        texts, listed = self._services.texts, list_asked(event.text[:READ_CHARS])
+        name, words = parse_command(listed or event.text)
+        script = texts.script_of(event.text, person.script) if listed else texts.script(person)
+        call = Invocation(event, chat, person, script, words, self._services, account)
         found = find_command(name, self._services.commands) or (settings.key if names_key(name) else None)
         found = found or command_called(name, self._services.texts.messages)
         text: str | Draft | TurnWanted

@@ -14,7 +14,7 @@ from bot.core.sessions import Occasion, Turn
 from bot.core.speaking import STOP_REASONS
 from bot.language.pasted import asks, own_part
 from bot.language.wishes.names import introduced_name
-from bot.language.wishes.reader import answer_to, list_asked, menu_command
+from bot.language.wishes.reader import answer_to, menu_command
 from bot.memory.promises import PromiseEndings
 from bot.pipeline.actions.forget import YES_NO
 from bot.pipeline.actions.plans import KnownOfPerson, known_of_person
@@ -122,7 +122,7 @@ class CommandHandler(Protocol):
     """Who carries out dot-commands."""
 
     async def carry_out(self, event: Event, chat: Chat) -> Draft | TurnWanted | None:
-        """Do what the command says; the answer, or None when there is nothing to say."""
+        """Do what the command says, or a question in words that a command answers; the answer, or None when there is nothing to say."""
         ...
 
 
@@ -259,8 +259,7 @@ class Dispatcher:
         if menu_command(event.text) is not None:
             await self._commands(event, chat, waiting.people[event.person_id], None)
             return
-        asked = replace(event, text=list_asked(event.text[:READ_CHARS]) or event.text)
-        answer = await self._command_handler.carry_out(asked, chat) if self._command_handler is not None else None
+        answer = await self._command_handler.carry_out(event, chat) if self._command_handler is not None else None
         if isinstance(answer, TurnWanted):
             await self._answer((replace(event, text=answer.text),), waiting)
         elif answer:
