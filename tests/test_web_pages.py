@@ -238,7 +238,10 @@ async def test_promises_and_reminders_are_listed_until_they_are_over(world: Worl
     await world.say("我保证明天把报告写完")
     await world.say("明天早上8点提醒我开会")
     await world.say("每天晚上十点提醒我吃药")
+    await world.say("remind me in 20 minutes")
     async with webbed(world) as page:
+        for path in ("/overview", "/promises"):
+            assert "(no longer told)" not in (await page.visitor.get(f"{path}?lang=en")).plain
         told = (await page.visitor.get("/promises?lang=en")).plain
         assert told.count("报告") == 2, "the promise, and the reminder of it"
         assert told.index("吃药") < told.index("开会"), "the next first"
