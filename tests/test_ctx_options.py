@@ -286,7 +286,7 @@ async def test_the_modes_are_compared_with_the_embedder_whatever_mode_is_used(ne
     await world.say("记住我的猫叫年糕")
     told = await shown(world, CtxRequest("猫", compare=True))
     assert "没有设置 memory.embedding.provider" not in told
-    assert told.endswith("只按词找：还没有任何向量，选了按意思找（`memory.mode` 是 hybrid）才会做\n")
+    assert told.endswith("只按词找：还没有任何向量；按意思找（`memory.mode` 是 hybrid）时，运行着的 nuan 会自己做\n")
     world.settings = world.settings.model_copy(
         update={"memory": world.settings.memory.model_copy(update={"mode": "hybrid"})}
     )

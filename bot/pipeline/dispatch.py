@@ -122,7 +122,7 @@ class CommandHandler(Protocol):
     """Who carries out dot-commands."""
 
     async def carry_out(self, event: Event, chat: Chat) -> Draft | TurnWanted | None:
-        """Do what the command says, or a question in words that a command answers; the answer, or None when there is nothing to say."""
+        """Do what the command, or the question in words that one answers, says; the answer, None for nothing to say."""
         ...
 
 
