@@ -91,9 +91,8 @@ def read_prompt(prompt: Prompt, unnamed: tuple[str, ...] = (), own: tuple[str, .
     earlier = [unescaped(text) for user in users[:-1] for _, _, text in _LINE.findall(_ASKED_FOR.sub("", user))]
     earlier += [text for name, _, text in lines if name != tail[0][0]]
     script = _opened_in(users[0] if users else "")
-    done = (
-        [] if lines else [unescaped(text) for _, _, text in _LINE.findall(last)]
-    )  # its receipt is all there is to say
+    # Where all of a message was done, only its lines tell its script.
+    done = [] if lines else [unescaped(text) for _, _, text in _LINE.findall(last)]
     for text in (*earlier[-20:], *done, *(text for _, _, text in tail)):
         script = script_next(text, own, None, script)
     over, set_since, cancelled = _receipts(users)
