@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from bot.cli.doctor import store_findings
 from bot.cli.installation import ConfigSource
 from bot.cli.workers import process_findings
-from bot.core.clock import SystemClock
+from bot.core.clock import HOUR_MS, SystemClock
 from bot.core.inspection import CheckResult
 from bot.core.ports import ROLES
 from bot.store.engine import WRITERS
@@ -39,13 +40,28 @@ async def findings(folder: Path, url: str) -> list[CheckResult]:
     return await process_findings(place)
 
 
+async def test_a_reminder_that_nobody_says_is_told_as_late(world: World) -> None:
+    await world.say(".ai remind 1小时后 喝水")
+    now = world.clock.now()
+    [due] = [each for each in await store_findings(world.folder, now) if each.about == "reminders"]
+    [late] = [each for each in await store_findings(world.folder, now + 2 * HOUR_MS) if each.about == "reminders"]
+    assert (due.warn, due.text) == (False, "1 wait, none of them is late")
+    assert (late.warn, late.text[:45]) == (True, "1 wait, 1 of them should have been said more ")
+    assert "the oldest reminder that is to be said has been due" in (await nuan_in_thread(world, "workers")).out
+
+
 async def test_of_a_file_there_is_one_process_which_does_everything(world: World) -> None:
     await world.say("在吗")
     said = await nuan_in_thread(world, "workers")
     assert (said.code, "does everything" in said.out) == (0, True)
     told = json.loads((await nuan_in_thread(world, "workers", "--json")).out)
     assert "none is registered" in said.out
-    assert told == {"shared": False, "registered": False, "processes": [], "lag_ms": {"event": 0, "outbox": 0}}
+    assert told == {
+        "shared": False,
+        "registered": False,
+        "processes": [],
+        "lag_ms": {"event": 0, "outbox": 0, "reminder": 0},
+    }
     assert await findings(world.folder, "") == []
 
 
@@ -152,10 +168,10 @@ BY_NAME = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_databas
 async def test_how_long_the_oldest_message_has_waited_is_told(tmp_path: Path, engine: str) -> None:
     address = servers.lend(tmp_path) if engine == "postgres" else ""
     async with await open_store(tmp_path, url=address) as store:
-        assert await store.processes.lags(NOW) == {"event": 0, "outbox": 0}
+        assert await store.processes.lags(NOW) == {"event": 0, "outbox": 0, "reminder": 0}
         await storing.say(store, "在吗", at=NOW)
         await storing.say(store, "还在吗", at=NOW + 3_000)
-        assert await store.processes.lags(NOW + 5_000) == {"event": 5_000, "outbox": 0}
+        assert await store.processes.lags(NOW + 5_000) == {"event": 5_000, "outbox": 0, "reminder": 0}
         assert (await store.processes.lags(NOW - 5_000))["event"] == 0
     servers.take_back()
 

@@ -15,7 +15,7 @@ from bot.cli.installation import Installation, library_missing, make_adapter
 from bot.cli.model_checks import call_findings, embedding_findings, model_findings
 from bot.cli.reload import chat_setting_findings
 from bot.cli.terminal import json_document
-from bot.cli.workers import process_findings
+from bot.cli.workers import LONG_MS, process_findings
 from bot.config.mcp import OutsideServer
 from bot.config.settings import Settings, keys
 from bot.core.clock import DAY_MS, SystemClock
@@ -253,9 +253,12 @@ async def _deliveries(store: Store, now: int) -> list[CheckResult]:
             f"{sum(dead.values())} could not be handled in many tries and were given up ({causes}): look at `nuan logs`"
         )
         lines.append(warned("messages", f"{text} for retries_exhausted"))
-    waiting, late = await store.reminders.overdue(now)
-    if waiting:
-        lines.append(passed("reminders", f"{waiting} wait, {late} of them are late: the next start says them"))
+    waiting, late = await store.reminders.overdue(now - LONG_MS)
+    if late:
+        text = "should have been said more than a minute ago: a nuan that runs says them, of several the janitor"
+        lines.append(warned("reminders", f"{waiting} wait, {late} of them {text}"))
+    elif waiting:
+        lines.append(passed("reminders", f"{waiting} wait, none of them is late"))
     stuck = await store.inspector.stuck_digests()
     if stuck:
         text = f"{stuck} talks could not be summed up after many tries: look at `nuan logs` for digest_postponed"

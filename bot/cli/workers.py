@@ -22,6 +22,7 @@ OF_FILE = f"one process at a time answers from {DATABASE} and does everything; n
 LAGS = {
     "event": "the oldest message that waits for an answer",
     "outbox": "the oldest message that waits to be sent",
+    "reminder": "the oldest reminder that is to be said",
 }
 
 LONG_MS = MINUTE_MS

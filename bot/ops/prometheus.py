@@ -91,7 +91,9 @@ class Metrics:
         self._deliveries = gauge("nuan_deliveries", "Messages in the outbox that are not sent.", ("state",))
         age = "Since a platform answered last; NaN: not connected."
         self._age = gauge("nuan_platform_last_poll_age_seconds", age, ("platform",))
-        lag = "For how long the oldest of what waits to be answered or sent has been due, of all processes."
+        lag = (
+            "For how long the oldest of what waits to be answered, sent or reminded of has been due, of all processes."
+        )
         self._lags = gauge("nuan_queue_lag_seconds", lag, ("queue",))
         self._roles = gauge("nuan_role", "1 for what this process does.", ("role",))
         self._chats = gauge("nuan_chats_held", "Chats that this process works in, of those that several share.")

@@ -16,6 +16,7 @@ SELECT_PROCESS = f"""SELECT id, boot, name, roles, started_at, until, {SERVER_NO
 LAGS = {
     "event": f"SELECT min(due_at) FROM {EVENT_QUEUE} WHERE state = 'queued'",
     "outbox": f"SELECT min(due_at) FROM {OUTBOX_DUE} WHERE state = 'pending'",
+    "reminder": "SELECT min(due_at) FROM reminder WHERE ended_at IS NULL",
 }
 """Of each queue when the oldest that waits was, or will be, due."""
 
