@@ -264,13 +264,13 @@ async def test_a_chat_in_which_nothing_happens_is_given_back(tmp_path: Path, url
 
 async def test_who_answers_alone_and_who_shares_keep_each_other_out(tmp_path: Path, url: str) -> None:
     async with process(url, tmp_path / "first") as first:
-        with pytest.raises(DatabaseSharedError, match="a nuan without --role starts when all of them are stopped"):
+        with pytest.raises(DatabaseSharedError, match="a command that writes, starts when all of them are stopped"):
             await open_store(tmp_path / "alone", url=url)
         await asyncio.to_thread(unheard, url, first.boot)
         async with await open_store(tmp_path / "alone", url=url) as alone:
             with pytest.raises(LeaseLostError):
                 await storing.ids(first)
-            with pytest.raises(DatabaseSharedError, match="one with --role starts when it is stopped"):
+            with pytest.raises(DatabaseSharedError, match=r"a command that writes, or .* starts when it is gone"):
                 await open_store(tmp_path / "second", url=url, roles=ROLES)
             await asyncio.to_thread(unheard, url, alone.boot)
             async with process(url, tmp_path / "second") as second:

@@ -156,7 +156,20 @@ async def test_a_run_without_a_role_beside_those_with_some_ends_and_says_what_it
     async with await open_store(tmp_path / "other", url=url, roles=ROLES):
         said = only_line(await e2e.run(home, "run"), 1)
     assert said.startswith("nuan: processes with --role share this database (")
-    assert said.endswith("a nuan without --role starts when all of them are stopped")
+    assert said.endswith("starts when all of them are stopped")
+
+
+async def test_a_run_with_a_role_waits_for_a_command_to_be_done_and_not_for_ever(tmp_path: Path, url: str) -> None:
+    async with Street() as street:
+        home = street.home(tmp_path, STORE__URL=url, STORE__LEASE_SECONDS="3", TELEGRAM__ALLOW=str(ANN.id))
+        async with await open_store(tmp_path / "command", url=url) as command:
+            said = await e2e.run(home, "run", "--role", "worker")
+            assert (said.code, "starts when it is gone" in said.err) == (1, True)
+            async with running(home, "run", "--role", ",".join(ROLES)) as one:
+                await one.until(lambda: "waits for a moment" in one.output)
+                await command.close()
+                assert await street.tell(ANN, "在吗")
+                await stop(one)
 
 
 @pytest.mark.debugged

@@ -70,6 +70,9 @@ USED = {"input": "input_tokens", "cached": "cache_read.input_tokens", "output": 
 STAND_BY_SECONDS = 1.0
 """Between two looks whether the database is free."""
 
+BESIDE_SECONDS = 5.0
+"""So much longer than a lease one with roles waits for a command, or one without that died, to be gone."""
+
 ALONE_LOST = "another nuan took over the database, as this one was not heard of for too long"
 SHARED_LOST = (
     "the others took this process off, as the database had not heard of it for longer than store.lease_seconds: they go on "
@@ -231,12 +234,13 @@ async def _open_when_free(
     place: Installation, stopped: asyncio.Event, roles: Collection[Role], *, stands_by: bool
 ) -> Store | None:
     """The store. While another nuan answers from its database on a server, who `stands_by` waits to take over; None when
-    it is stopped before that. DatabaseSharedError where others have roles and this one has none, or the other way round:
-    who waited for the last of them would keep all of them out at the next restart.
+    it is stopped before that. DatabaseSharedError where others have roles and this one has none, or, when a lease and
+    BESIDE_SECONDS are over, the other way round: who waited on would keep all of them out at the next restart.
     """
     rules, metrics = place.settings.store, place.settings.metrics
     async with contextlib.AsyncExitStack() as standing_by:
-        told = False
+        told, waits, clock = False, False, asyncio.get_running_loop()
+        latest = clock.time() + rules.lease_seconds + BESIDE_SECONDS
         while not stopped.is_set():
             try:
                 return await open_store(
@@ -250,9 +254,13 @@ async def _open_when_free(
                     roles=roles,
                 )
             except DatabaseHeldError as error:
-                if not stands_by or isinstance(error, DatabaseSharedError):
+                shared = isinstance(error, DatabaseSharedError)
+                if not stands_by or (shared and (not roles or clock.time() > latest)):
                     raise
-                if not told:
+                if shared and not waits:
+                    waits = True
+                    print(f"nuan: {error}; this one waits for a moment", flush=True)
+                if not shared and not told:
                     told = True
                     await _load(place)
                     if metrics.on:

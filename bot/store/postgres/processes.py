@@ -97,12 +97,12 @@ def held_by(holder: str) -> str:
 
 
 SHARED = (
-    "processes with --role share this database ({holder}, or died a few seconds ago): a nuan without --role starts when all "
-    "of them are stopped"
+    "processes with --role share this database ({holder}, or died a few seconds ago): a nuan without --role, or a "
+    "command that writes, starts when all of them are stopped"
 )
 ALONE = (
-    "a nuan without --role has this database for itself ({holder}, or died a few seconds ago): one with --role starts when "
-    "it is stopped"
+    "a command that writes, or a nuan without --role, has this database for itself ({holder}, or died a few seconds ago): "
+    "one with --role starts when it is gone"
 )
 
 
