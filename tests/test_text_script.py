@@ -48,6 +48,7 @@ def test_text_that_both_scripts_share_keeps_the_script_known_before() -> None:
         ("#1", "zh-Hans", "zh-Hans"),
         ("forget #1", "zh-Hans", "en"),
         ("Undo", "zh-Hant", "en"),
+        ("/forget #2", "zh-Hant", "zh-Hant"),
         ("no", "zh-Hans", "en"),
         ("yes!", "zh-Hant", "en"),
         ("小暖，OK", "zh-Hant", "zh-Hant"),

@@ -128,17 +128,19 @@ class DiscordAdapter:
         """Work until cancelled. PlatformError when Discord or the store cannot be used, OSError to try again."""
         self._sink = sink
         self._ready.clear()
-        client = Client(self._address, self._seen, self._log) if not self._sharded else self._sharded_client()
-        history = History(client, self._log)
-        self._queues = queues = ChannelQueues(sink, history, self._clock, self._log, self._shards)
-        async with self._logged_in(client):
-            await self._sync(client)
-            await self._connected(client, queues)
+        with library_logs_forwarded(self._log):
+            client = Client(self._address, self._seen, self._log) if not self._sharded else self._sharded_client()
+            history = History(client, self._log)
+            self._queues = queues = ChannelQueues(sink, history, self._clock, self._log, self._shards)
+            async with self._logged_in(client):
+                await self._sync(client)
+                await self._connected(client, queues)
 
     async def reach(self, sink: EventSink) -> None:
         """As `run`, but without a connection to the gateway: other processes have those."""
-        async with self._logged_in(Client(self._address, lambda event, given: None, self._log)):
-            await asyncio.get_running_loop().create_future()
+        with library_logs_forwarded(self._log):
+            async with self._logged_in(Client(self._address, lambda event, given: None, self._log)):
+                await asyncio.get_running_loop().create_future()
 
     async def check(self) -> tuple[CheckResult, ...]:
         """Ask the API who the bot is, and which intents it has."""
@@ -220,16 +222,15 @@ class DiscordAdapter:
     @asynccontextmanager
     async def _logged_in(self, client: Client) -> AsyncGenerator[None]:
         """While inside, Discord can be asked and written to."""
-        with library_logs_forwarded(self._log):
-            try:
-                await client.login(self._token)
-                self._posts = DiscordSender(client, self._address, self._clock, self._interactions)
-                self._client = client
-                yield
-            except Exception as error:
-                raise connection_error(error, client) from error
-            finally:
-                await self._stop(client)
+        try:
+            await client.login(self._token)
+            self._posts = DiscordSender(client, self._address, self._clock, self._interactions)
+            self._client = client
+            yield
+        except Exception as error:
+            raise connection_error(error, client) from error
+        finally:
+            await self._stop(client)
 
     async def _sync(self, client: Client) -> None:
         try:

@@ -145,7 +145,7 @@ def script_next(text: str, names: tuple[str, ...], before: Script | None, defaul
     """The script of a message of somebody who wrote `before` last; what calls nuan by one of `names` tells nothing.
 
     Nor does a command after the name: its words are English in every language.
-    One Latin word (ok, stop, LRU) does not turn a writer of Chinese into one of English, but undo and forget #1 do.
+    One Latin word (ok, stop, LRU) does not turn a writer of Chinese into one of English, but undo and forget #1 do; /forget #1 is chosen from a menu.
     """
     said = text
     for name in names:
@@ -153,7 +153,8 @@ def script_next(text: str, names: tuple[str, ...], before: Script | None, defaul
     if _COMMAND.match(said):
         return before or default
     words = _WORD.findall(said)
-    if before not in (None, "en") and len(words) <= 1 and not _CHAR.search(said) and not _telling_word(words):
+    loan = said.lstrip().startswith("/") or not _telling_word(words)
+    if before not in (None, "en") and len(words) <= 1 and not _CHAR.search(said) and loan:
         return before or default
     return script_of(said, before or default)
 
