@@ -259,15 +259,20 @@ async def nothing(store: Store) -> None:
     """Only a start."""
 
 
-async def test_what_was_said_answered_or_ended_since_does_not_happen_again(new_world: NewWorld) -> None:
-    world = await new_world()
-    await world.say("我明天把报告发给你")
-    await world.say(".ai remind 1小时后 喝水")
+async def back_up_while_it_answers(world: World) -> None:
+    """A backup is made while a model is asked about 在吗, and the answer comes afterwards."""
     world.shut()
     await world.app.ingest.accept(world.message("在吗"))
     await world.held()
     assert (await nuan_in_thread(world, "backup")).code == 0
     await world.let_answer()
+
+
+async def test_what_was_said_answered_or_ended_since_does_not_happen_again(new_world: NewWorld) -> None:
+    world = await new_world()
+    await world.say("我明天把报告发给你")
+    await world.say(".ai remind 1小时后 喝水")
+    await back_up_while_it_answers(world)
     await world.say(".ai promise drop 1")
     await world.say("今天好累")
     await world.wait(4000)
@@ -292,11 +297,7 @@ async def test_after_a_restore_a_turn_that_was_under_way_leaves_no_question_behi
 ) -> None:
     world = await new_world()
     await world.say("你好")
-    world.shut()
-    await world.app.ingest.accept(world.message("在吗"))
-    await world.held()
-    assert (await nuan_in_thread(world, "backup")).code == 0
-    await world.let_answer()
+    await back_up_while_it_answers(world)
     await world.close()
     assert (await nuan_in_thread(world, "restore", copies(world.folder)[0].name)).code == 0
     await world.open()

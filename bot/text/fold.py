@@ -25,8 +25,11 @@ _VARIANTS = dict(zip(map(ord, "著覆瞭藉甚妳"), "着复了借什你", stric
 """Pairs that Simplified writing merges only in some words (看著 看着, 回覆 回复, 瞭解 了解, 憑藉 凭借, 甚麼 什么)."""
 _JAMO = (range(0x1161, 0x1176), range(0x11A8, 0x11C3))
 
-ENGLISH_FUNCTION_WORDS = frozenset(read_table("bot.text", "stop_words")["en"].split())
+_WORDS = read_table("bot.text", "stop_words")
+ENGLISH_FUNCTION_WORDS = frozenset(_WORDS["en"].split())
 """English function words: they make a sentence English, and say nothing of what it is about."""
+_TELLING_WORDS = frozenset(_WORDS["en_alone"].split())
+"""English words that wish or answer something alone."""
 
 _CHAR = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U000323af]")
 _WORD = re.compile("[A-Za-z\u00c0-\u024f]+")
@@ -37,8 +40,6 @@ _SIMPLIFIED_TOO = "么听"
 """Simplified, though the frequent half of Big5 holds them (as rare words)."""
 _COMMAND = re.compile(r"[\s,，:：]*\.ai\b")
 _WORDS_PER_CHAR = 3
-_TELLING_WORDS = frozenset(("cancel", "forget", "no", "nope", "remember", "undo", "yes"))
-"""English words that wish or answer something alone: unlike ok and stop they are no loan words in Chinese."""
 _BIG5_FREQUENT = range(0xA440, 0xC67F)
 
 
@@ -153,14 +154,10 @@ def script_next(text: str, names: tuple[str, ...], before: Script | None, defaul
     if _COMMAND.match(said):
         return before or default
     words = _WORD.findall(said)
-    loan = said.lstrip().startswith("/") or not _telling_word(words)
-    if before not in (None, "en") and len(words) <= 1 and not _CHAR.search(said) and loan:
+    telling = not said.lstrip().startswith("/") and any(word.lower() in _TELLING_WORDS for word in words)
+    if before not in (None, "en") and len(words) <= 1 and not _CHAR.search(said) and not telling:
         return before or default
     return script_of(said, before or default)
-
-
-def _telling_word(words: list[str]) -> bool:
-    return any(word.lower() in _TELLING_WORDS for word in words)
 
 
 def usual_script(lines: Iterable[str], names: tuple[str, ...], before: Script | None, default: Script) -> Script:
