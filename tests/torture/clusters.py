@@ -150,6 +150,16 @@ class Cluster:
             await asyncio.sleep(AGAIN_S)
         self.taken.append(asyncio.get_running_loop().time() - since)
 
+    async def all_registered(self) -> None:
+        """Wait until every process with a role is known; one that was taken off ends by itself and starts again."""
+        for member in self.members:
+            if member.words:
+                await until(lambda each=member: each.answers() and self._knows(each))  # type: ignore[misc]
+
+    def _knows(self, member: Member) -> bool:
+        process = member.process
+        return process is not None and bool(self.server.rows(LIVES.format(process.pid)))
+
     async def answered_again(self, since: float) -> None:
         """Wait for the next answer, or until nobody waits for one; note how long after `since`, loop time, that is."""
         rows = self.server.rows
@@ -225,6 +235,7 @@ async def faults(one: Cluster, folder: Path, fault: Fault) -> Count:
 
 async def stop(one: Cluster, kept: list["asyncio.Task[None]"]) -> None:
     """Everybody ends well, in time."""
+    await one.all_registered()
     for member in one.members:
         member.leaving = True
     for member in one.members:
