@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import random
 import signal
 from collections.abc import Iterator
@@ -21,7 +22,7 @@ from tests.fakes.clock import SimClock, let_others_run
 from tests.fakes.telegram_server import FakeTelegram
 from tests.instrumented import free_port, get
 from tests.storing import Where
-from tests.street import TELEGRAM, Street, StreetHome, only_line, stop
+from tests.street import TELEGRAM, WAIT_S, Street, StreetHome, only_line, stop
 from tests.telegram_stage import ANN, Lines, RecordingSink, make, polls
 from tests.world import NINE
 
@@ -170,6 +171,34 @@ async def test_a_run_with_a_role_waits_for_a_command_to_be_done_and_not_for_ever
                 await command.close()
                 assert await street.tell(ANN, "在吗")
                 await stop(one)
+
+
+async def test_a_process_that_loads_for_long_is_not_taken_for_one_that_works(tmp_path: Path, url: str) -> None:
+    home = StreetHome(tmp_path, {"STORE__URL": url})
+    folder = home.data_folder / "plugins"
+    folder.mkdir(parents=True)
+    (folder / "slow.py").write_text(SLOW, "utf-8")
+    (folder / "slow.toml").write_text(f'until = "{tmp_path / "until"}"', "utf-8")
+    os.mkfifo(tmp_path / "until")
+    store = open_store(tmp_path / "other", url=url, roles=ROLES)
+    async with await store as other, running(home, "run", "--role", "worker"):
+        loading = await asyncio.wait_for(asyncio.to_thread(os.open, tmp_path / "until", os.O_WRONLY), WAIT_S)
+        found = await other.processes.all()
+        os.close(loading)
+    assert [each.boot for each in found] == [other.boot]
+
+
+SLOW = """
+from bot.core.plugins import Plugin, PluginAdapter
+
+def make(options, *_):
+    with open(options["until"]) as until:
+        until.read()
+    raise ValueError
+
+plugin = Plugin("slow", adapters=(PluginAdapter("slow", make),))
+"""
+"""A platform that takes its time to load, and then does not."""
 
 
 @pytest.mark.debugged

@@ -195,6 +195,8 @@ async def run(
     # On a server leases say who talks to which platform: one that stands still must not keep its tokens, too.
     tokens = contextlib.nullcontext() if alone or place.url else lock_tokens(settings)
     with handle_signals(stopped.set, reloader.on_hangup), tokens:
+        if place.url:  # who registers is to be heard of from then on, also where a machine is too busy to load at once
+            await _load(place)
         opened_store = await _open_when_free(place, stopped, roles, stands_by=not alone)
         if opened_store is None:
             return
@@ -262,7 +264,6 @@ async def _open_when_free(
                     print(f"nuan: {error}; this one waits for a moment", flush=True)
                 if not shared and not told:
                     told = True
-                    await _load(place)
                     if metrics.on:
                         page = serve_pages(metrics.host, metrics.port, show_standby, NullLog())
                         await standing_by.enter_async_context(page)
@@ -273,7 +274,7 @@ async def _open_when_free(
 
 
 async def _load(place: Installation) -> None:
-    """Load what a start needs, so that who takes over answers at once."""
+    """Load what a start needs, so that who begins or takes over answers at once."""
     clock, pool = SystemClock(), make_pool(place.settings, place.prompts.path)
     make_adapters(place, clock, NullLog())
     try:
