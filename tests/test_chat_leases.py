@@ -75,9 +75,14 @@ async def taken_off(url: str, gone: Store, by: Store) -> None:
     """The first one died, and the other has seen it."""
     seen = asyncio.Event()
     by.leases.on_gone(seen.set)
+    await until_gone(url, gone.boot, seen)
+
+
+async def until_gone(url: str, boot: str, seen: asyncio.Event) -> None:
+    """That process died, which another has seen by then."""
     async with asyncio.timeout(WAIT_S):
         while not seen.is_set():  # it lives, and says so each second
-            await asyncio.to_thread(unheard, url, gone.boot)
+            await asyncio.to_thread(unheard, url, boot)
             with suppress(TimeoutError):
                 await asyncio.wait_for(seen.wait(), 0.2)
 
@@ -164,6 +169,33 @@ async def test_a_connection_that_hangs_in_a_transaction_of_a_dead_process_holds_
     assert await second.read(lambda tx: tx.all("SELECT key FROM setting")) == (("here",),)
     await first.close()
     await second.close()
+
+
+async def test_who_is_dead_is_not_taken_off_before_what_it_has_under_way_is_over(tmp_path: Path, url: str) -> None:
+    """Its connections cannot be ended where they bear another name, as behind a pooler."""
+    go_on, gone, waits = threading.Event(), asyncio.Event(), "SELECT pg_sleep(0.05), pid FROM pg_locks WHERE NOT granted"
+
+    def hangs(tx: Tx) -> None:
+        tx.execute("SET LOCAL application_name = 'pooler'")
+        tx.insert("setting", key="late", value="", at=0)
+        go_on.wait(WAIT_S)
+
+    dead = await open_database(url, boot="a", lease_seconds=LONG, roles=ROLES)
+    other = await open_database(url, boot="b", lease_seconds=SHORT, roles=ROLES)
+    dead.share(DataFiles(tmp_path / "first"), boot="a")
+    other.leases.on_gone(gone.set)
+    hanging = asyncio.create_task(dead.write(hangs))
+    await asyncio.to_thread(unheard, url, "a")
+    async with asyncio.timeout(WAIT_S):
+        while not (gone.is_set() or await asyncio.to_thread(run, url, waits)):
+            await asyncio.to_thread(unheard, url, "a")
+    assert not gone.is_set()
+    go_on.set()
+    await hanging
+    await until_gone(url, "a", gone)
+    assert await other.read(lambda tx: tx.all("SELECT key FROM setting")) == (("late",),)
+    await dead.close()
+    await other.close()
 
 
 async def test_who_is_dead_is_taken_off_though_something_is_always_under_way(tmp_path: Path, url: str) -> None:
