@@ -173,7 +173,11 @@ async def test_a_connection_that_hangs_in_a_transaction_of_a_dead_process_holds_
 
 async def test_who_is_dead_is_not_taken_off_before_what_it_has_under_way_is_over(tmp_path: Path, url: str) -> None:
     """Its connections cannot be ended where they bear another name, as behind a pooler."""
-    go_on, gone, waits = threading.Event(), asyncio.Event(), "SELECT pg_sleep(0.05), pid FROM pg_locks WHERE NOT granted"
+    go_on, gone, waits = (
+        threading.Event(),
+        asyncio.Event(),
+        "SELECT pg_sleep(0.05), pid FROM pg_locks WHERE NOT granted",
+    )
 
     def hangs(tx: Tx) -> None:
         tx.execute("SET LOCAL application_name = 'pooler'")

@@ -278,10 +278,16 @@ class World(Seen):
         await self.open()
 
     async def crash(self, *, shut: bool = False) -> None:
-        """Die as by kill -9 and start again: running work is cut off, alarms are gone, only the files are left.
+        """Die as by kill -9 and start again.
 
         With `shut` the model lets the calls of the new start wait as well.
         """
+        await self.kill()
+        self.model.gate = asyncio.Event() if shut else None
+        await self.open(settle=not shut)
+
+    async def kill(self) -> None:
+        """Die as by kill -9: running work is cut off, alarms are gone, only the files are left."""
         app = self.app
         app._alarms.stop()
         app._services.vector_maker.end()
@@ -290,8 +296,7 @@ class World(Seen):
         await app._services.servers.close()  # nor does a program that it started, whose pipes are gone
         await self.store.close()
         self.away(0)
-        self.model.gate = asyncio.Event() if shut else None
-        await self.open(settle=not shut)
+        self.model.gate = None
 
     def _work_queues(self, app: App) -> tuple[WorkQueue, ...]:
         return (

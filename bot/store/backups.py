@@ -59,8 +59,8 @@ class DoneSince:
     answered or sent.
 
     `off_record` are the lines that are to be kept nowhere, `cleared` how far each chat was cleared (lines, talks),
-    `turns` those that run, `calls` what was spent, as rows of the columns of `call`: all but the turn and the session,
-    which a copy may not have.
+    `turns` those that run, `calls` what was spent or reserved, as rows of the columns of `call`: all but the turn and the
+    session, which a copy may not have.
     """
 
     promises: frozenset[int]
@@ -89,7 +89,7 @@ class DoneSince:
                 tx.all("SELECT id, cleared_upto, talks_cleared FROM chat"),
                 _numbers(tx, "turn WHERE state IN ('asked', 'answered')"),
                 call,
-                tx.all(f"SELECT {', '.join(call)} FROM call WHERE state <> 'reserved'"),
+                tx.all(f"SELECT {', '.join(call)} FROM call"),
             )
         except sqlite3.Error:
             return None
@@ -199,6 +199,16 @@ def apply_done_since(tx: Tx, since: PresentState, done: DoneSince, at: int) -> N
         tx.run(
             "UPDATE outbox SET state = 'cancelled', text = '', payload = '', error = 'restored' WHERE id = ?", number
         )
+    # What was spent since stays spent: a way back gives nobody their money's worth anew. What was under way at the end
+    # is charged at the next start.
+    newest, reserved = tx.number("SELECT max(id) FROM call"), _numbers(tx, "call WHERE state = 'reserved'")
+    for values in done.calls:
+        call = dict(zip(done.call, values, strict=True))
+        if call["id"] > newest:
+            tx.insert("call", **call)
+        elif call["id"] in reserved:
+            tx.run(f"UPDATE call SET {', '.join(f'{name} = ?' for name in call)} WHERE id = ?", *values, call["id"])
+    tx.raise_last_number("call", tx.number("SELECT max(id) FROM call"))
     for turn in running_turns(tx):
         if turn.id not in done.turns:
             # What was on the screen then may be the reply by now: it is not taken away.
@@ -206,13 +216,6 @@ def apply_done_since(tx: Tx, since: PresentState, done: DoneSince, at: int) -> N
             void_turn(tx, turn, "restored", at)
             requeue_events(tx, turn.event_ids, at)  # those that wait to this day
             tx.run("UPDATE event SET turn_id = NULL WHERE turn_id = ? AND state = 'queued'", turn.id)
-    # What was spent since stays spent: a way back gives nobody their money's worth anew.
-    newest = tx.number("SELECT max(id) FROM call")
-    for values in done.calls:
-        call = dict(zip(done.call, values, strict=True))
-        if call["id"] > newest:
-            tx.insert("call", **call)
-    tx.raise_last_number("call", tx.number("SELECT max(id) FROM call"))
     set_aside = set(_numbers(tx, "event WHERE off_record = 0 AND hidden = ''") & done.off_record)
     for number in set_aside:
         tx.run("UPDATE event SET off_record = 1 WHERE id = ?", number)
