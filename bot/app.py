@@ -129,6 +129,11 @@ class App:
             self._chats.wake(turn.chat_id)
         self.look()
 
+    def know(self, adapters: Sequence[Adapter]) -> None:
+        """What these platforms can do, where only other processes talk to them; before `start`."""
+        for adapter in adapters:
+            self._sender.know(adapter)
+
     def _share(self, adapter: Adapter) -> None:
         """Over a database on a server others may talk to the platform, too: beside this one, or before and after it."""
         if self._store.url and implements(adapter, Shared):

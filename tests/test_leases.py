@@ -19,6 +19,7 @@ from bot.store.store import Store, open_store
 from tests import e2e, servers, storing
 from tests.e2e import running
 from tests.fakes.clock import SimClock, let_others_run
+from tests.fakes.openai_script import Reply
 from tests.fakes.telegram_server import FakeTelegram
 from tests.instrumented import free_port, get
 from tests.storing import Where
@@ -171,6 +172,21 @@ async def test_a_run_with_a_role_waits_for_a_command_to_be_done_and_not_for_ever
                 await command.close()
                 assert await street.tell(ANN, "在吗")
                 await stop(one)
+
+
+async def test_who_has_no_token_answers_and_tidies_as_those_do_that_have_it(tmp_path: Path, url: str) -> None:
+    async with Street(lambda asked: Reply("很久以前有座山。" * 700)) as street:
+        settings = dict(street.home(tmp_path, STORE__URL=url, TELEGRAM__ALLOW=str(ANN.id)).settings)
+        gateway = StreetHome(tmp_path, {**settings}, "gateway")
+        for name in ("TELEGRAM__TOKEN", "DISCORD__TOKEN"):
+            del settings[name]
+        said = only_line(await e2e.run(StreetHome(tmp_path, settings), "run", "--role", "gateway,worker"), 2)
+        assert "telegram.token, discord.token: none is set" in said
+        worker = StreetHome(tmp_path, settings, "worker")
+        async with running(gateway, "run", "--role", "gateway"), running(worker, "run", "--role", "worker,janitor"):
+            await street.tell(ANN, "讲个很长的故事")
+            await street.telegram.until(lambda: len(street.telegram.sent(ANN.id)) == 2, WAIT_S)
+        assert "".join(sent.text for sent in street.telegram.sent(ANN.id)) == "很久以前有座山。" * 700
 
 
 async def test_a_process_that_loads_for_long_is_not_taken_for_one_that_works(tmp_path: Path, url: str) -> None:

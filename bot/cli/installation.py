@@ -413,6 +413,15 @@ def make_adapters(place: Installation, clock: Clock, log: Log) -> tuple[Adapter,
     return (*adapters, *plugin_adapters(plugins, commands, clock, log))
 
 
+def make_known_adapters(place: Installation, clock: Clock, log: Log) -> tuple[Adapter, ...]:
+    """Adapters of all platforms whose library is installed, which say what each of them can do and connect to none."""
+    adapters: list[Adapter] = []
+    for platform in place.settings.platforms.values():
+        with contextlib.suppress(ImportError):
+            adapters.append(make_adapter(platform, (), clock, log))
+    return tuple(adapters)
+
+
 def secrets(settings: Settings) -> dict[str, str]:
     """The keys and tokens that are set, by the name of the setting."""
     values = {key.dotted: key.value(settings) for key in keys()}

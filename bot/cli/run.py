@@ -23,6 +23,7 @@ from bot.cli.installation import (
     make_adapters,
     make_configuration,
     make_dependencies,
+    make_known_adapters,
     make_words,
     owner_name,
     preload,
@@ -186,7 +187,7 @@ async def run(
     configured = any(platform.configured for platform in platforms.values()) or load_plugins(place.data).platforms
     if roles and not place.url:
         raise ConfigError(("--role: several processes share a PostgreSQL database: set store.url",))
-    if not (alone or settings.web.on or configured):
+    if not (alone or settings.web.on or configured or (roles and "gateway" not in roles)):
         wanted = ", ".join(f"{name}.{platform.starts_with}" for name, platform in platforms.items())
         raise ConfigError((f"{wanted}: none is set; `nuan init` asks for them, `nuan chat` talks without",))
     clock, stopped = SystemClock(), asyncio.Event()
@@ -196,7 +197,7 @@ async def run(
     tokens = contextlib.nullcontext() if alone or place.url else lock_tokens(settings)
     with handle_signals(stopped.set, reloader.on_hangup), tokens:
         if place.url:  # who registers is to be heard of from then on, also where a machine is too busy to load at once
-            await _load(place)
+            await _load(place, roles)
         opened_store = await _open_when_free(place, stopped, roles, stands_by=not alone)
         if opened_store is None:
             return
@@ -206,6 +207,7 @@ async def run(
             logs = Logs(place.data / "logs", settings.log, clock.now, configured_secrets(settings), sys.stderr, watch)
             with contextlib.closing(logs), contextlib.ExitStack() as opened:
                 adapters = () if alone else make_adapters(place, clock, logs.log)
+                known = make_known_adapters(place, clock, logs.log) if roles and not adapters else ()
                 reads = bool(roles) and "gateway" not in roles
                 front = (
                     opened.enter_context(open_web_frontend(source, place, clock, reads=reads, new_token=new_token))
@@ -218,6 +220,7 @@ async def run(
                     adapters = (*adapters, front.adapter)
                 taken = front.take if front is not None else None
                 app = _make_app(place, store, logs, reloader, clock, taken, roles)
+                app.know(known)
                 try:
                     # Before the first call is reserved: one that a crash cuts off while the library loads is charged.
                     await preload(app.parts.current.newest, clock.now())
@@ -273,10 +276,11 @@ async def _open_when_free(
     return None
 
 
-async def _load(place: Installation) -> None:
+async def _load(place: Installation, roles: Collection[Role]) -> None:
     """Load what a start needs, so that who begins or takes over answers at once."""
     clock, pool = SystemClock(), make_pool(place.settings, place.prompts.path)
-    make_adapters(place, clock, NullLog())
+    if not make_adapters(place, clock, NullLog()) and roles:
+        make_known_adapters(place, clock, NullLog())
     try:
         await preload(make_configuration(place, pool), clock.now())
     finally:
