@@ -10,7 +10,9 @@ from bot.container import Dependencies
 from bot.core.ports import ROLES, Adapter, Alarm, ChatSetting, Reaches, Role, SceneSource, Shared, WakeKind, implements
 from bot.ops.health import Supervisor
 from bot.pipeline.concurrency import WorkQueue
+from bot.pipeline.configuration import Configuration
 from bot.pipeline.scheduler import RETRY_MS
+from bot.store.processes import different_settings
 
 POLL_MS = 1_000
 """How often it is seen what others stored."""
@@ -41,6 +43,8 @@ class Peer(App):
         self._led: dict[str, asyncio.Event] = {}
         self._left: set[str] = set()
         self._settings: tuple[ChatSetting, ...] | None = None
+        self._told: tuple[Configuration, tuple[ChatSetting, ...]] | None = None
+        self._differing: list[tuple[str, str, list[str]]] = []
         self._beside_at = 0
         self._polls = WorkQueue("poll", self._poll, self._activity, parts.log)
         self._recoveries = WorkQueue("recover", self._take_over, self._activity, parts.log)
@@ -145,6 +149,7 @@ class Peer(App):
         before, self._settings = self._settings, await self._store.settings.all()
         if self.parts.reload is not None and before not in (None, self._settings):
             await self.parts.reload()
+        await self._tell_settings(self._settings)
         await self._stopper.look()
         for unasked in (self._services.join, self._services.heartbeat):
             await unasked.look(self._store, self._clock.now())
@@ -153,7 +158,24 @@ class Peer(App):
             self._beside_at = self._clock.now() + BESIDE_MS
             self.look_at_notes()
             await self._person_data.finish()
+            await self._compare_settings()
         self.look()
+
+    async def _tell_settings(self, said: tuple[ChatSetting, ...]) -> None:
+        """What was `said` in chats is the same for all a moment later."""
+        works_by = self.parts.current.newest, said
+        if works_by != self._told:
+            keys = {one.key for one in said}
+            values = {key: value for key, value in works_by[0].shared.items() if key not in keys}
+            await self._store.processes.tell_settings(values)
+            self._told = works_by
+
+    async def _compare_settings(self) -> None:
+        found = different_settings(await self._store.processes.all())
+        before, self._differing = self._differing, [(each.name, first.name, keys) for each, first, keys in found]
+        for name, first, keys in self._differing:
+            if (name, first, keys) not in before:
+                self._log.warning("settings_differ", process=name, than=first, keys=keys)
 
     async def _take_over(self, _: int) -> None:
         """Another process is no more."""

@@ -1,6 +1,7 @@
 """Several processes on one database, each with roles: together they are one nuan. Unless a test says so, nothing wakes
 them but that they look every second."""
 
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
@@ -8,8 +9,11 @@ import pytest
 
 from bot.config.settings import Settings
 from bot.ops.log_files import LOG_NAME
+from bot.peer import BESIDE_MS
 from tests.beating import DAY_S, FIRST, ON, writes
+from tests.belonging import nuan_in_thread
 from tests.cluster import GATEWAY, WORKER, Cluster
+from tests.source import ROOT
 
 pytestmark = pytest.mark.postgres
 
@@ -115,6 +119,41 @@ async def test_memories_commands_and_settings_are_those_of_one_nuan(cluster: Clu
     await cluster.say("你记得我什么")
     assert "乌龙茶" not in cluster.replies[-1]
     assert troubles(cluster) == []
+
+
+async def test_who_works_by_other_settings_is_told_with_the_keys_and_no_value(new_cluster: NewCluster) -> None:
+    cluster = await new_cluster(bot={"timezone": "Asia/Shanghai"}, model={"api_key": "one-secret"})
+    own = {"log": {"level": "debug"}, "model": {"proxy": "http://127.0.0.1:1"}}
+    cluster.settings = Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, **own})
+    await cluster.add("alike", WORKER)
+    await cluster.say(".ai budget day 7")
+    await cluster.wait(2)
+    assert not any(world.log.named("settings_differ") for world in cluster.processes.values())
+    values = {"bot": {"timezone": "Europe/Berlin", "owner": "Mira"}, "budget": {"day_money": 900}}
+    cluster.settings = Settings.model_validate({**values, "prompts_dir": str(with_own_rules(cluster.folder.parent))})
+    other = await cluster.add("other", WORKER)
+    [told] = other.log.named("settings_differ")
+    assert told["keys"] == ["bot.owner", "bot.timezone", "persona and prompts"]
+    await cluster.wait(BESIDE_MS / 1000)
+    assert cluster.processes["one"].log.named("settings_differ") == [told]
+    place = {"NUAN_STORE__URL": cluster.url}
+    line = (
+        f" works by other settings than {told['than']}: bot.owner, bot.timezone, persona and prompts: give all the same"
+    )
+    assert line in (await nuan_in_thread(other, "workers", **place)).out
+    processes = json.loads((await nuan_in_thread(other, "workers", "--json", **place)).out)["processes"]
+    assert [each["differs_in"] for each in processes] == [[]] * 4 + [told["keys"]]
+    rows = repr(other.rows("SELECT * FROM process"))
+    assert "bot.owner" in rows
+    assert not [value for value in ("Mira", "Berlin", "secret") if value in rows]
+
+
+def with_own_rules(folder: Path) -> Path:
+    """A folder of prompts whose rules are not those that are shipped."""
+    own = folder / "prompts"
+    own.mkdir()
+    (own / "full.txt").write_text((ROOT / "prompts" / "full.txt").read_text("utf-8") + "\n少说。", "utf-8")
+    return own
 
 
 async def test_the_turn_of_a_worker_that_is_killed_is_finished_by_another_with_the_same_bytes(cluster: Cluster) -> None:

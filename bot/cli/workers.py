@@ -12,7 +12,7 @@ from bot.core.inspection import CheckResult, passed, warned
 from bot.core.ports import ROLES
 from bot.memory.archive.records import time_text
 from bot.store.engine import PooledUrl, postgres_part
-from bot.store.processes import Process, missing_roles, shard_faults
+from bot.store.processes import Process, different_settings, missing_roles, shard_faults
 from bot.store.store import DATABASE, open_store
 from bot.text.dates import local
 
@@ -37,7 +37,11 @@ async def show_workers(place: Installation, *, as_json: bool) -> str:
     require_database(place)
     (found, lags), lease = await _processes(place), place.settings.store.lease_seconds
     if as_json:
-        shared, told = any(each.roles for each in found), [_record(each, lease) for each in found]
+        differ = {each.id: keys for each, _, keys in different_settings(found)}
+        shared, told = (
+            any(each.roles for each in found),
+            [_record(each, lease, differ.get(each.id, [])) for each in found],
+        )
         return json_document({"shared": shared, "registered": bool(place.url), "processes": told, "lag_ms": lags})
     late = [*_late(lags)] or ["nothing is late"]
     if not place.url:
@@ -129,12 +133,14 @@ def _unmanned(found: tuple[Process, ...]) -> Iterator[str]:
 
 
 def _wrong(found: tuple[Process, ...]) -> Iterator[str]:
-    """What nobody does, and which shards are nowhere, or in two places."""
+    """What nobody does, which shards are nowhere, or in two places, and who works by other settings."""
     yield from _unmanned(found)
     yield from shard_faults(found)
+    for other, first, keys in different_settings(found):
+        yield f"{other.name} works by other settings than {first.name}: {', '.join(keys)}: give all the same"
 
 
-def _record(process: Process, lease_seconds: float) -> dict[str, object]:
+def _record(process: Process, lease_seconds: float, differs_in: list[str]) -> dict[str, object]:
     return {
         "name": process.name,
         "roles": list(process.roles or ROLES),
@@ -144,4 +150,5 @@ def _record(process: Process, lease_seconds: float) -> dict[str, object]:
         "late": process.is_late,
         "chats": process.chats,
         "leases": list(process.leases),
+        "differs_in": differs_in,
     }

@@ -54,6 +54,10 @@ UNSET = ("session.idle_seconds", "session.log_tokens", "prompt.warm_seconds", "s
 """Keys that are not their default while nobody sets them: provider or platform say what they are."""
 
 
+OF_ONE_PROCESS = ("prompts_dir", "backup.folder", "discord.shards", "store", "log", "metrics", "reload", "web")
+"""Keys and tables of which each of several processes on a database may have its own, beside proxies and secrets."""
+
+
 class BackgroundRules(SettingsTable):
     """Model calls that nobody waits for; without them rules do the same, less well. `.ai calls` shows them."""
 
@@ -386,6 +390,17 @@ class SettingKey:
 def differing(one: Settings, other: Settings) -> tuple[str, ...]:
     """The keys that have another value in one than in the other, or are set in one only where that matters."""
     return tuple(key.dotted for key in keys() if _value_of(one, key) != _value_of(other, key))
+
+
+def shared_values(settings: Settings) -> dict[str, str]:
+    """What processes that share a database must agree on: by key each value that is not the default; no secrets."""
+    found, plain = dict[str, str](), Settings()
+    for key in keys():
+        value = _value_of(settings, key)
+        own = key.path[0] in OF_ONE_PROCESS or key.dotted in OF_ONE_PROCESS or key.path[-1] == "proxy"
+        if value != _value_of(plain, key) and not own and not isinstance(value, SecretStr):
+            found[key.dotted] = repr(sorted(value.items()) if isinstance(value, dict) else value)
+    return found
 
 
 @cache

@@ -6,9 +6,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
-from bot.config.settings import Settings
+from bot import __version__
+from bot.config.settings import Settings, shared_values
 from bot.core.models import PriceAt, ToolSpec
 from bot.core.people import SCRIPTS, Script
 from bot.core.ports import Log
@@ -32,6 +34,10 @@ from bot.text.length import TokenVocabulary, vocabulary_of
 
 INSTRUCTIONS = ("digest", "mend", "check", "media", "flush", "rewrite", "rollup")
 """The folders of prompts that tell a model what to write."""
+
+
+VERSION, ZONE, TEXTS = "version", "bot.timezone", "persona and prompts"
+"""What counts beside the settings as they are written: nuan itself, the time zone that holds, and what texts say."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,6 +143,14 @@ class Configuration:
     def judges(self) -> bool:
         """Whether a model with tools answers that also digests, so that what is not certain is left to it."""
         return self.settings.prompt.tools and self.pool.first.model.digests
+
+    @property
+    def shared(self) -> dict[str, str]:
+        """What all processes on a database must work by, by name of the setting."""
+        texts = self.texts
+        prefixes = sorted(chain.from_iterable(each.signatures for each in texts.personas.known.values()))
+        zone, told = str(texts.words.default_tz), repr((prefixes, texts.instructions))
+        return shared_values(self.written) | {VERSION: __version__, ZONE: zone, TEXTS: told}
 
 
 OnChange = Callable[[Configuration, Configuration], Awaitable[None]]

@@ -1,17 +1,22 @@
 """The processes that work on the database, what each of them has, and how long the oldest piece of work has been due."""
 
+import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from hashlib import sha256
 
 from bot.core.ports import ROLES, Role
-from bot.store.engine import Repository, reads
+from bot.store.engine import Repository, reads, writes
 from bot.store.schema import EVENT_QUEUE, OUTBOX_DUE, SERVER_NOW
 from bot.store.transactions import Tx
 
 SELECT_PROCESS = f"""SELECT id, boot, name, roles, started_at, until, {SERVER_NOW},
-    (SELECT count(*) FROM chat_lease WHERE owner = process.id) FROM process ORDER BY id"""
+    (SELECT count(*) FROM chat_lease WHERE owner = process.id), settings FROM process ORDER BY id"""
+
+SIGNED_CHARS = 16
+"""Of the signature of a value that a process works by."""
 
 LAGS = {
     "event": f"SELECT min(due_at) FROM {EVENT_QUEUE} WHERE state = 'queued'",
@@ -28,7 +33,8 @@ _CONNECTION = re.compile(r"(?P<platform>\w+)( (?P<first>\d+)(-(?P<last>\d+))?/(?
 @dataclass(frozen=True, slots=True)
 class Process:
     """One of them, by machine and number. Instants are of the database's clock, ms: since when it works, until when
-    nobody takes its place though it is not heard of, and when this was read. `leases` name what it alone does.
+    nobody takes its place though it is not heard of, and when this was read. `leases` name what it alone does, `settings`
+    are the signatures of what it works by; None: it has not told them.
     """
 
     id: int
@@ -39,6 +45,7 @@ class Process:
     until: int
     read_at: int
     chats: int
+    settings: Mapping[str, str] | None = None
     leases: tuple[str, ...] = ()
 
     @property
@@ -63,6 +70,13 @@ class Processes(Repository):
         found = tx.all(SELECT_PROCESS, to=_process)
         return tuple(replace(each, leases=tuple(leases[each.id])) for each in found)
 
+    @writes
+    def tell_settings(self, tx: Tx, values: Mapping[str, str]) -> None:
+        """This process works by these values. They are signed by the key of the installation, which no backup holds."""
+        sign = tx.files.tombstones.sign
+        signed = {key: sign(sha256(value.encode()).hexdigest())[:SIGNED_CHARS] for key, value in values.items()}
+        tx.run("UPDATE process SET settings = ? WHERE boot = ?", json.dumps(signed), tx.boot)
+
     @reads
     def lags(self, tx: Tx, now: int) -> dict[str, int]:
         """For how long the oldest of each queue has been due, ms; 0 where nothing is."""
@@ -70,10 +84,19 @@ class Processes(Repository):
 
 
 def _process(
-    number: int, boot: str, name: str, roles: str, started_at: int, until: int, read_at: int, chats: int
+    number: int,
+    boot: str,
+    name: str,
+    roles: str,
+    started_at: int,
+    until: int,
+    read_at: int,
+    chats: int,
+    settings: str,
 ) -> Process:
     does = tuple(role for role in ROLES if role in roles.split(","))
-    return Process(number, boot, name, does, started_at, until, read_at, chats)
+    told = json.loads(settings) if settings else None
+    return Process(number, boot, name, does, started_at, until, read_at, chats, told)
 
 
 def missing_roles(found: tuple[Process, ...]) -> tuple[Role, ...]:
@@ -84,6 +107,18 @@ def missing_roles(found: tuple[Process, ...]) -> tuple[Role, ...]:
         if any(not each.roles for each in here)
         else tuple(role for role in ROLES if not any(role in each.roles for each in here))
     )
+
+
+def different_settings(found: Iterable[Process]) -> Iterator[tuple[Process, Process, list[str]]]:
+    """Who works by other settings than the one that is longest there, that one, and the keys in which they differ."""
+    first = None
+    for each in found:
+        if each.settings is None or each.is_late:
+            continue
+        first = first or each
+        ours, theirs = first.settings or {}, each.settings
+        if keys := sorted(key for key in {*ours, *theirs} if ours.get(key) != theirs.get(key)):
+            yield each, first, keys
 
 
 def shard_faults(found: Iterable[Process]) -> Iterator[str]:
