@@ -10,6 +10,7 @@ from bot.core.people import Script
 from bot.prompt.days import pause_since
 from tests.tables import all_cases
 from tests.waking import DAY, NOW, WORDS, at, facts, memory, narrative, opened, promise
+from tests.world import World
 
 BERLIN, NEW_YORK, SHANGHAI = "Europe/Berlin", "America/New_York", "Asia/Shanghai"
 
@@ -187,3 +188,33 @@ def test_a_promise_is_due_by_the_calendar_of_the_person() -> None:
     for zone, told in ((BERLIN, "6月12日周五，今天"), (SHANGHAI, "6月13日周六，明天")):
         known = facts(promises=(promise(1, "还书", NOW - DAY, due),), now=at("2026-06-12 12:00", BERLIN), zone=zone)
         assert told in narrative(known)
+
+
+def test_what_comes_sooner_is_not_left_out_for_what_comes_later() -> None:
+    """Nor for what is known besides, though a shorter line of a later day would still have room."""
+    day = at("2026-06-12 00:00")
+    known = facts(
+        *(memory(n, f"第{n}个朋友住在很远很远的城市里面", "identity") for n in range(1, 30)),
+        *(
+            memory(
+                100 + n,
+                f"第{n}件很早就和大家一起商量好了要去做的事情",
+                "event",
+                day + n * DAY,
+                said=NOW - DAY,
+                dated="day",
+            )
+            for n in range(1, 12)
+        ),
+        memory(200, "还书", "event", day + 12 * DAY, said=NOW - DAY, dated="day"),
+    )
+    for limit in range(200, 700, 50):
+        told = [number for number in opened(known, limit=limit).told("memory") if number > 100]
+        assert told == [*range(101, 112), 200][: len(told)]
+
+
+async def test_a_reminder_that_comes_back_says_how_often(world: World) -> None:
+    await world.say("每天早上七点五十提醒我打给妈妈")
+    await world.say("/new")
+    await world.say("最近有什么好看的电影推荐给我吗")
+    assert "- ⏰1 小王：提醒：打给妈妈（每天早上7:50，明天）" in world.last_user

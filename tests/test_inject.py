@@ -212,3 +212,42 @@ async def test_ctx_and_usage_tell_what_came_from_memory_and_why(new_world: NewWo
     assert int(rows["开场说的"][0]) > int(rows["自己想起"][0]) > 0
     told = world.rows("SELECT memory_id FROM turn_memory JOIN told_item USING (turn_id) WHERE way = 'auto'")
     assert (1,) in told, "feedback reaches it"
+
+
+async def test_a_day_that_is_named_brings_what_is_on_it(new_world: NewWorld) -> None:
+    world = await bare(new_world)
+    await tell(world, "6月18日芷晴去露营", "6月19日交房租", "6月12日体检")
+    await world.say("下周四上午九点提醒我拿包裹")
+    await fill(world)
+    await world.say("下周四晚上来看场电影好了")
+    assert brought(world) == [
+        "- #1 小王：6月18日芷晴去露营（6月18日周四，6天后）",
+        "- ⏰1 小王：提醒：拿包裹（6月18日周四 09:00，6天后）",
+    ]
+    await world.say("还是18号去看吧")
+    assert HEAD not in world.last_user, "once in a log"
+    for text in ("今天晚上来看场电影好了", "下周来看场电影好了", "每周四都来看电影好了", "看到周一到周五都在放"):
+        await world.say("/new")
+        await world.say(text)
+        assert HEAD not in world.last_user
+    await world.say("/new", "阿明")
+    await world.say("下周四晚上来看场电影好了", "阿明")
+    assert "露营" not in world.last_user
+    await world.say("/new")
+    await world.say("19号来看场电影好了")
+    await world.say("忘记 #2")
+    asked = len(world.prompts)
+    await world.say("那天还有什么别的好看的呢")
+    assert "房租" not in "".join(message.content for prompt in world.prompts[asked:] for message in prompt)
+
+
+async def test_of_a_day_no_more_than_two_come_and_none_that_the_opening_tells(new_world: NewWorld) -> None:
+    world = await bare(new_world)
+    await tell(world, *(f"6月18日{what}" for what in ("芷晴去露营", "爸爸来拿药", "洗衣机送到", "阿明还相机")))
+    await fill(world)
+    await world.say("下周四晚上来看场电影好了")
+    assert len(brought(world)) == 2
+    wide = await new_world()
+    await tell(wide, "6月18日芷晴去露营")
+    await wide.say("下周四晚上来看场电影好了")
+    assert HEAD not in wide.last_user

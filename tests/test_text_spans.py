@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.language.time.dates import spans
+from bot.language.time.dates import days_ahead, spans
 from tests.tables import all_cases
 
 NOW = 1_781_226_000_000
@@ -125,3 +125,23 @@ WORDS = st.lists(st.sampled_from(PARTS), max_size=12).map("".join)
 @given(WORDS | st.text(max_size=60), st.sampled_from(EDGES), ZONES)
 def test_whatever_is_asked_a_time_ends_after_it_begins(text: str, now: int, zone: str) -> None:
     assert all(start < end for start, end in spans(text, now, ZoneInfo(zone)))
+
+
+@all_cases(
+    ("text", "numbers"),
+    [
+        ("下周四晚上看电影", (18,)),
+        ("19號或21號都行", (19, 21)),
+        ("a week on Saturday", (20,)),
+        ("周末去爬山", (13, 14)),
+        ("13号到15号都在", (13, 14, 15)),
+        ("13号到29号都在", ()),
+        ("周一到周五都上班", ()),
+        ("今天好累，昨天也是", ()),
+        ("下周再说", ()),
+        ("every Thursday, 每周四", ()),
+    ],
+)
+def test_the_days_ahead_that_a_message_names(text: str, numbers: tuple[int, ...]) -> None:
+    found = sorted(days_ahead(text, NOW, SHANGHAI))
+    assert [(each.month, each.day) for each in found] == [(6, number) for number in numbers]

@@ -12,7 +12,9 @@ from bot.core.recall import SearchHit
 from bot.core.tools import ToolAnswer, ToolContext, ToolRefused
 from bot.pipeline.media import RESULT_TOKENS
 from bot.pipeline.texts import Texts
-from bot.prompt.days import DayFormatter, said_at
+from bot.prompt.days import CatalogueText, DayFormatter, said_at
+from bot.prompt.opening_facts import OpeningLine
+from bot.prompt.templates import thing_numbers
 from bot.store.store import Store
 from bot.text.clean import as_data, is_named, named_once
 from bot.text.dates import clock_label, local_day, next_yearly, relative_day
@@ -194,6 +196,13 @@ def memory_line(days: DayFormatter, one: SearchHit, memory: Memory, *, alone: bo
         when = days.said(said_at(memory))
     line = text("known_line" if who else "own_line", id=memory.id, who=who, text=words)
     return line + text("found_day", day=when)
+
+
+def ahead_line(line: OpeningLine, text: CatalogueText) -> str:
+    """What lies ahead, as an opening tells it: by which number, whose it is, and on which day."""
+    who = text("light_who", who=as_data(line.who)) if line.who else ""
+    number = f"{numbers} " if (numbers := thing_numbers(line)) else ""
+    return f"- {number}{who}{as_data(line.text)}" + text("found_day", day=as_data(line.when))
 
 
 def _place(days: DayFormatter, one: SearchHit) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from datetime import date
 
 from bot.context import CtxLimits, fold_events, scene_text
 from bot.core.events import Event
@@ -15,10 +16,12 @@ from bot.memory.lifecycle import vitality
 from bot.pipeline.configuration import Current
 from bot.pipeline.findings import already_told
 from bot.pipeline.recall import SectionFilter
+from bot.pipeline.reminder_texts import rule_label
+from bot.prompt.days import COARSE_DATES, DayFormatter
 from bot.prompt.opening import PEOPLE, light, opening
-from bot.prompt.opening_facts import OpeningBlock, OpeningFacts
+from bot.prompt.opening_facts import OpeningBlock, OpeningFacts, OpeningLine, upcoming
 from bot.prompt.templates import BootTemplate, PersonaOpening, TemplateFailed, shipped_templates
-from bot.prompt.warm_boot import LIVING
+from bot.prompt.warm_boot import LIVING, LineBuilder
 from bot.store.store import Store
 
 PERSON_CHARS = 120
@@ -154,7 +157,7 @@ class OpeningReader:
     async def facts(self, audience: Audience, chat: Chat, person: Person, now: int) -> OpeningFacts:
         """What this audience may be told, with the days of the calendar that counts for this person there."""
         words, settings, wake = self._current.words, self._current.settings, self._wake(chat.persona)
-        zone = words.zone_of(chat, person)
+        zone, script = words.zone_of(chat, person), words.script(person)
         tz = words.tz(zone)
         found = await self._store.memories.opening(audience, now, PEOPLE, tz)
         alone = found.people[audience.alone] if audience.alone is not None else None
@@ -164,7 +167,7 @@ class OpeningReader:
         said |= {one.chat_id for one in commitments} | {one.chat_id for one in reminders}
         return OpeningFacts(
             bot_name=settings.bot.names[0],
-            who=wake.who[self._current.words.script(person)],
+            who=wake.who[script],
             owner=settings.bot.owner,
             zone=zone,
             tz=tz,
@@ -183,7 +186,18 @@ class OpeningReader:
             user=wake.user if alone is not None and alone.is_owner else "",
             groups=await self._store.people.titles(said - {chat.id}),
             changed=found.changed,
+            repeats={one.id: rule_label(words, one.rule, script) for one in reminders if one.rule},
         )
+
+    async def on_days(
+        self, named: frozenset[date], audience: Audience, chat: Chat, person: Person, said: str, now: int
+    ) -> tuple[OpeningLine, ...]:
+        """What lies ahead for this audience on one of these days, the soonest first, without what `said` tells."""
+        facts, script = await self.facts(audience, chat, person, now), self._current.words.script(person)
+        days = DayFormatter(now, facts.tz, self._current.words.opening(script), self._current.words.days(script))
+        coming = [one for one in upcoming(facts, days) if one.day in named and one.dated not in COARSE_DATES]
+        lines = [(one, LineBuilder(facts, days).due(one)) for one in coming]
+        return tuple(line for one, line in lines if not (already_told(said, one.text) or already_told(said, line.text)))
 
     def opening(self, facts: OpeningFacts, person: Person) -> OpeningBlock:
         """The block that opens a full log, in the script of that person."""

@@ -248,8 +248,8 @@ class Planner:
             ends=ends,
             memories=opened.memories,
             digests=opened.told("dialogue"),
-            commitments=opened.told("commitment"),
-            reminders=opened.told("reminder"),
+            commitments=(*opened.told("commitment"), *recalled.commitments),
+            reminders=(*opened.told("reminder"), *recalled.reminders),
             mode_why=choice.why,
             recalled=recalled.memories,
             brought=(*weighed, *recalled.brought),
@@ -307,7 +307,9 @@ class Planner:
         audience = await self.audience(occasion.chat, occasion.person)
         logged = (entry.message.content for entry in epoch.entries) if epoch is not None else ()
         said, scene = "\n".join((*logged, new)), self._booting.seen(occasion.chat).scene
-        return await self._bringing.lines(occasion, audience, said, log.own, log.rounds, scene, now)
+        named, chat, person = await self._bringing.days(occasion), occasion.chat, occasion.person
+        ahead = await self._booting.on_days(named, audience, chat, person, said, now) if named else ()
+        return await self._bringing.lines(occasion, audience, said, log.own, log.rounds, scene, now, ahead)
 
     def cheaper(self, plan: TurnPlan) -> BudgetStep | None:
         """The step at which this turn might still fit into a limit; to write first takes the whole bootstrap."""

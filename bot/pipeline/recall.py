@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import tzinfo
+from datetime import date, tzinfo
 
 from bot.config.memory import MemoryRules, SectionRules
 from bot.core.events import Event
@@ -21,14 +21,16 @@ from bot.core.recall import (
 from bot.core.sessions import BootstrapMode, Occasion, ToldItem
 from bot.core.speaking import UNASKED
 from bot.language.sections import SectionRegistry, section_registry
-from bot.language.time.dates import coming_spans, spans
+from bot.language.time.dates import coming_spans, days_ahead, spans
 from bot.language.time.schedule import zone_or
 from bot.pipeline.concurrency import TextThread
 from bot.pipeline.configuration import Current
 from bot.pipeline.endpoints import embedding_provider
-from bot.pipeline.findings import already_told, memory_line
+from bot.pipeline.findings import ahead_line, already_told, memory_line
 from bot.pipeline.vectors import VectorSearch
 from bot.prompt.days import DayFormatter
+from bot.prompt.opening_facts import OpeningLine
+from bot.prompt.templates import thing_numbers
 from bot.recall.filters import asks_about_past
 from bot.recall.lexical import candidate_pool
 from bot.recall.query import SearchQuery, Talker, asking_part, own_lines, search_query
@@ -52,6 +54,9 @@ LINE_CHARS = 160
 BRIEF_CHARS, BRIEF_FOUND = 100, 20
 """A question of no more characters is read, and no more candidates are ranked, in about a millisecond: a thread that had
 to be woken for it would take longer."""
+
+ON_DAYS = 2
+"""So much of what lies ahead on the days that a message names is told at most."""
 
 CANDIDATES = 20
 """Results that are looked through for those that a log does not tell yet."""
@@ -240,11 +245,13 @@ def _shared(text: str, names: tuple[str, ...], others: tuple[str, ...]) -> float
 
 @dataclass(frozen=True, slots=True)
 class AutoRecalled:
-    """The lines as they are appended ("" for none), the memories in them, what is to be noted of each, and what was
-    found in which section."""
+    """The lines as they are appended ("" for none), the memories, promises and reminders in them, what is to be noted
+    of each, and what was found in which section."""
 
     text: str = ""
     memories: tuple[int, ...] = ()
+    commitments: tuple[int, ...] = ()
+    reminders: tuple[int, ...] = ()
     brought: tuple[ToldItem, ...] = ()
     round: RecallRound | None = None
 
@@ -263,6 +270,13 @@ class AutoRecall:
         inject = self._current.settings.memory.inject
         return inject in ("auto", "both") and mode == "full" and occasion.why not in UNASKED
 
+    async def days(self, occasion: Occasion) -> frozenset[date]:
+        """The days that lie ahead and are named by the messages being answered, in the calendar of whoever is answered."""
+        tz = self._current.words.tz_of(occasion.chat, occasion.person)
+        said = [event for event in occasion.answering if event.kind == "message"]
+        brief = sum(len(event.text) for event in said) <= BRIEF_CHARS
+        return await self._thread.run(_days_ahead, said, tz, brief=brief)
+
     async def lines(
         self,
         occasion: Occasion,
@@ -272,11 +286,13 @@ class AutoRecall:
         rounds: Sequence[RecallRound],
         scene: str,
         now: int,
+        ahead: Sequence[OpeningLine] = (),
     ) -> AutoRecalled:
         """What the messages being answered call for and the log does not tell yet; `said` is all that it says.
 
         `own` is what the person wrote last, `rounds` what their turns found lately, oldest first. It asks no model:
-        words, age and importance decide, whichever way a recall is ordered.
+        words, age and importance decide, whichever way a recall is ordered. `ahead` is what lies ahead on the days that
+        they name: some of it comes as well.
         """
         asked = "\n".join(event.text for event in occasion.answering if event.kind == "message")
         if not asked.strip():
@@ -297,7 +313,7 @@ class AutoRecall:
             strict=True,
         )
         _, found, narrowing = await self.found(asking, self.sectioning.narrow(rounds, asked))
-        return replace(self._told(occasion, said, found, now), round=narrowing.round(found))
+        return replace(self._told(occasion, said, found, ahead, now), round=narrowing.round(found))
 
     async def found(
         self, asking: RecallQuery, narrowing: SectionChoice
@@ -314,9 +330,11 @@ class AutoRecall:
             return await self.found(asking, narrowing.widened())
         return trace, found, narrowing
 
-    def _told(self, occasion: Occasion, said: str, found: tuple[ScoredHit, ...], now: int) -> AutoRecalled:
+    def _told(
+        self, occasion: Occasion, said: str, found: tuple[ScoredHit, ...], ahead: Sequence[OpeningLine], now: int
+    ) -> AutoRecalled:
         """As many of these as there is room for."""
-        if not found:
+        if not found and not ahead:
             return AutoRecalled()
         news = [
             (one, memory)
@@ -339,7 +357,27 @@ class AutoRecall:
                 break
             lines.append(line)
             brought.append(ToldItem("auto", f"#{memory.id}", tokens, score_text(one)))
+        chosen = [memory.id for _, memory in news[: len(lines)]]
+        dated: list[OpeningLine] = []
+        for each in ahead:
+            line = ahead_line(each, text)
+            tokens = estimate_tokens(line, vocabulary)
+            if tokens > left or each.memory in chosen or len(dated) == ON_DAYS:
+                continue
+            left -= tokens
+            lines.append(line)
+            dated.append(each)
+            brought.append(ToldItem("auto", thing_numbers(each), tokens, "day"))
         if not lines:
             return AutoRecalled()
-        chosen = tuple(memory.id for _, memory in news[: len(lines)])
-        return AutoRecalled("\n".join((text("brought"), *lines)), chosen, tuple(brought))
+        return AutoRecalled(
+            "\n".join((text("brought"), *lines)),
+            (*chosen, *(each.memory for each in dated if each.memory)),
+            tuple(each.commitment for each in dated if each.commitment),
+            tuple(each.reminder for each in dated if each.reminder),
+            tuple(brought),
+        )
+
+
+def _days_ahead(said: Sequence[Event], tz: tzinfo) -> frozenset[date]:
+    return frozenset().union(*(days_ahead(event.text, event.at, tz) for event in said))

@@ -27,6 +27,9 @@ OVER_DAYS = 7
 YEARLY_DAYS = 7
 """Birthdays and anniversaries are told from so many days before."""
 
+PRESSING = 3.0
+"""Lines that weigh so much take of what all sections leave before all others."""
+
 TITLE, SAME = 2, 3
 """Characters (a Latin word counts as two) of the shorter of two texts that are one thing: on the same day, on any."""
 
@@ -40,7 +43,8 @@ class OpeningFacts:
     with this audience has ended before, or nuan answered them. `topic` is what the last talk stayed with. `user` is
     what the owner wrote of themselves, "" for every other audience. `reminders` are those that the person waits for,
     `groups` the titles of the groups that something of it was said in, where that is told elsewhere. `changed` are
-    memories whose lines told a day that was changed later.
+    memories whose lines told a day that was changed later. `repeats` are the rules of reminders that come back, in
+    words, by number.
     """
 
     bot_name: str
@@ -63,6 +67,7 @@ class OpeningFacts:
     reminders: tuple[Reminder, ...] = ()
     groups: Mapping[int, str] = field(default_factory=dict)
     changed: frozenset[int] = frozenset()
+    repeats: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +79,9 @@ class OpeningLine:
 
     `place` is the group that it was said in, where that is not here; `who` ends with it.
 
-    `at` is when it was or will be, ms; `weight` orders what is told when not all of it fits, the greatest first. The
-    numbers say what it was made from, 0 where from nothing of that sort.
+    `at` is when it was or will be, ms; `weight` orders what is told when not all of it fits, the greatest first: what
+    weighs a whole one less takes no room that was too small. The numbers say what it was made from, 0 where from
+    nothing of that sort.
     """
 
     text: str

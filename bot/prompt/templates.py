@@ -14,7 +14,7 @@ from bot.core.errors import ConfigError
 from bot.core.files import resource_dir
 from bot.core.memories import NumberedThing
 from bot.core.people import SCRIPTS, Script
-from bot.prompt.opening_facts import OpeningLine, OpeningSection, OpeningSectionName
+from bot.prompt.opening_facts import PRESSING, OpeningLine, OpeningSection, OpeningSectionName
 from bot.prompt.persona import Persona, read_user, read_who
 from bot.text.clean import as_data
 from bot.text.codes import number_mark
@@ -237,7 +237,8 @@ def fit_sections(
     """The sections with as many of their lines as make a text of at most `limit` tokens; None for no line.
 
     Lines are told whole or not at all. Each section first takes lines up to its share, the weightiest first, and one
-    line even where that is more; what is left goes to the largest share first: what was told to be kept.
+    line even where that is more; what is left goes to the largest share first: what was told to be kept, then what
+    comes soon, then the rest.
     """
     found = tuple(_possible(section, limit) for section in found)
     while found:
@@ -280,13 +281,13 @@ def _chosen(found: tuple[OpeningSection, ...], left: int, limit: int, prices: Se
         ranked[section.name] = sorted(range(number, number + len(section.lines)), key=lambda each: -weights[each])
         number += len(section.lines)
     chosen: dict[int, None] = {}
-    for shared in (True, False):
+    for shared, lightest in ((True, 0.0), (False, PRESSING), (False, 0.0)):
         for section in sorted(found, key=lambda section: -section.share):
             least = min(prices[each] for each in ranked[section.name])
             room = min(left, max(int(limit * section.share), least)) if shared else left
             floor = 0
             for each in ranked[section.name]:
-                if each in chosen or int(weights[each]) < floor:
+                if each in chosen or weights[each] < max(floor, lightest):
                     continue
                 if prices[each] > room:
                     floor = max(floor, int(weights[each]))  # nothing of less weight takes its room

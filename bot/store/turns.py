@@ -85,9 +85,9 @@ class TurnToAsk:
     """Everything the first commit of a turn holds. `session_id` None opens a session, `epoch` begins an epoch.
 
     `ends` is why a session that is still open, though its time is over, ends with this turn; `memories`, `digests`,
-    `commitments` and `reminders` are those that the opening tells, `recalled` the memories that are told
-    besides, `brought` is noted of both; what is told is strengthened at most once in `rest_ms`. `round` is what its own
-    recall found in which section. What it answers was due by `due_by`, if that is known.
+    `commitments` and `reminders` are those that it tells, `recalled` the memories that are told besides the opening,
+    `brought` is noted of both; what is told is strengthened at most once in `rest_ms`. `round` is what its own recall
+    found in which section. What it answers was due by `due_by`, if that is known.
     """
 
     chat_id: int

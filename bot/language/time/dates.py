@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta, tzinfo
+from itertools import pairwise
 
 from bot.core.clock import HOUR_MS, MINUTE_MS, DatedMoment, Instant, Precision, UnclearTime
 from bot.core.memories import Nudge, NudgeRules
@@ -49,6 +50,7 @@ _YEARLY = LazyPattern(
     r"|\b(?:birthday|bday|b-day|anniversary|every year|each year|yearly|annually)\b"
     r"(?! (?:party|dinner|cake|present|gift|lunch|trip|brunch|drinks|card))"
 )
+_UPTO = LazyPattern(r"\s*(?:[-–—~]|到|至|to|through|till?|until)\s*(?:the )?")
 _INSTEAD = LazyPattern(
     r"(?:改[到成在为]|推迟?到|延[期后]?到|提前到|挪到|换[到成]|调整?[到成]|\b(?:moved|rescheduled|postponed|pushed|shifted|changed|delayed)\b"
     r"[^.;!?\n]*? (?:to|until|till)|\bnow on|\binstead on)(?: the)? ?了?$"
@@ -102,6 +104,26 @@ def coming_spans(text: str, now: int, tz: tzinfo) -> tuple[tuple[int, int], ...]
     times = (one for one in named_times(_folded(text), today) if one.left and not one.passing)
     found = (next((days for days in one.choices if days.first > today), None) for one in times)
     return tuple(dict.fromkeys(moments_of(days, tz) for days in found if days is not None))
+
+
+def days_ahead(text: str, said_at: int, tz: tzinfo) -> frozenset[date]:
+    """The days after the one on which it was said, ms, that a text names, and of stretches of at most STRETCH days all.
+
+    What comes back (every Thursday), what is only about then (in two weeks), and the ends of a longer stretch name none.
+    """
+    folded, today = _folded(text), local_day(said_at, tz)
+    times, found = _meant(folded, today), set[date]()
+    meant = [_pick(folded, one, today) for one in times]
+    for place, (one, days) in enumerate(zip(times, meant, strict=True)):
+        if days is None or one.counted is not None or _EACH.search(folded[: one.start]):
+            continue
+        beside = [folded[before.end : after.start] for before, after in pairwise(times[max(0, place - 1) : place + 2])]
+        whole = any(map(_UPTO.fullmatch, beside))
+        ends = [each for each in meant[max(0, place - 1) : place + 2] if each is not None] if whole else [days]
+        first, last = min(each.first for each in ends), max(each.last for each in ends)
+        if (last - first).days < STRETCH:
+            found.update(first + timedelta(days=n) for n in range((last - first).days + 1))
+    return frozenset(each for each in found if each > today)
 
 
 def named_times(folded: str, today: date) -> list[NamedTime]:
