@@ -32,7 +32,7 @@ from bot.ops.log_files import _keeper
 from bot.pipeline.media import LookArguments
 from bot.pipeline.tools.calls import ListenArguments
 from bot.pipeline.tools.memories import ForgetArguments, RememberArguments
-from bot.pipeline.tools.tasks import RemindArguments
+from bot.pipeline.tools.reminders import RemindArguments
 from bot.prompt.persona import FOLDER, FULL, Persona, SkillArguments, read_bootstraps, read_skills
 from bot.prompt.templates import read_templates
 from bot.store.files import ERASURES_FILE, Erasures, KeptInFolder, Tombstones

@@ -191,7 +191,8 @@ async def test_the_model_cancels_one_that_they_name(world: World) -> None:
     await world.say("下午三点提醒我开会")
     uses(world, "remind", text="开会", cancel=True)
     await world.say("那个开会的事不用你喊我啦，改期了")
-    assert result(world) == "已取消提醒 ⏰1。"
+    assert result(world) == "已取消提醒 ⏰1，回复前已告诉对方。"
+    assert world.replies[-1] == "取消了：⏰1 开会。取消错了就说“撤销”\n好的"
     await world.wait(24 * HOUR)
     assert not any(text == "提醒你：开会" for text in world.replies)
 

@@ -108,6 +108,9 @@ CommitmentState = Literal["pending", "ongoing", "done", "failed"]
 CommitmentSource = Literal["rule", "digest", "tool"]
 """Who found it: the rule on a message, the digest of a session, or the model by tool."""
 
+SOMETHING_ELSE = -1
+"""In place of a promise's number: what was spoken of is none."""
+
 OPEN_STATES: tuple[CommitmentState, ...] = ("pending", "ongoing")
 
 ReminderEnd = Literal["said", "cancelled", "unsaid", "deleted", "forgotten", "edited", "settled", "asked"]

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from bot.core.memories import CommitmentState, SettledCommitment
+from bot.core.memories import SOMETHING_ELSE, CommitmentState, SettledCommitment
 from bot.language.assertions import (
     VOCABULARY,
     Clause,
@@ -45,7 +45,8 @@ class PromiseEndings:
 
 
 def promise_endings(line: str, promises: Iterable[tuple[int, str]], last: int = 0) -> PromiseEndings:
-    """What becomes of these open promises (number, text) of its writer; `last` is the one nuan spoke of just before."""
+    """What becomes of these open promises (number, text) of its writer; `last` is the one nuan spoke of just before,
+    SOMETHING_ELSE where it reminded of what is none of them."""
     known = {number: text for number, text in promises if not _MANY.search(folded_plain(text))}
     ended, asks, whole = dict[int, CommitmentState](), list[int](), True
     for sentence in sentences(line) if known else ():
@@ -156,7 +157,7 @@ def _meant(said: str, topic: str, known: Mapping[int, str], last: int) -> tuple[
         shared = {number: _shared(said, text) for number, text in may.items()}
     found = [number for number, both in shared.items() if both and not any(both < other for other in shared.values())]
     if not found and points:
-        found = [last] if last in known else list(known)
+        found = [last] if last in known else [] if last == SOMETHING_ELSE else list(known)
         return found, len(found) == 1 and BARE.fullmatch(said) is not None
     if len(found) != 1:
         return ([last] if last in found else found), False

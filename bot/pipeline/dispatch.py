@@ -275,7 +275,7 @@ class Dispatcher:
         receipts: list[str] = []
         answering: list[Event] = []
         cueing: list[tuple[Event, bool]] = []
-        reminds = False
+        reminds = list[str]()
         batch = await self._limiter.within_limits(batch, waiting)
         for event in batch:
             question, came = asked.pop(event.person_id or 0, None), event
@@ -289,7 +289,7 @@ class Dispatcher:
                     if question is not None:  # what came after it is what a later undo means
                         await self._store.memories.drop_question(chat.id, event.person_id or 0)
                     continue
-                reminds = reminds or heard.cued
+                reminds += filter(None, (heard.cue,))
                 if heard.rest:
                     receipts.append(heard.receipt)
                     event = replace(event, text=heard.rest)
@@ -311,7 +311,7 @@ class Dispatcher:
         caller = next((event for event in reversed(called) if not people[event.person_id].is_bot), called[-1])
         person = people[caller.person_id]
         pace = self._limiter.pace(person, unparked(batch, waiting))
-        cues = (*await self._cues(cueing, chat, person, waiting.promising), *(("remind",) if reminds else ()))
+        cues = (*await self._cues(cueing, chat, person, waiting.promising), *dict.fromkeys(reminds))
         now = self._clock.now()
         occasion = Occasion(chat, person, tuple(answering), caller.why, tuple(receipts), pace, cues, due_by=now)
         self._sender.typing(chat, True)

@@ -13,7 +13,14 @@ from bot.core.people import Chat, Person
 from bot.core.ports import Clock, Log
 from bot.language.reminders.multiple_requests import reminder_wishes
 from bot.language.reminders.replies import TimeReply, retime_wish, time_reply
-from bot.language.reminders.requests import ReminderWish, hinted, hinted_wish, is_getting_up, task_of
+from bot.language.reminders.requests import (
+    ReminderWish,
+    hinted,
+    hinted_wish,
+    is_getting_up,
+    points_at_somebody,
+    task_of,
+)
 from bot.language.reminders.wording import ABOUT, FRAME, in_second_person, says_more, without_frame
 from bot.language.statements import idle
 from bot.language.time.moments import HourRules, joined_parts, moment_meant, time_parts
@@ -33,17 +40,24 @@ from bot.pipeline.texts import Texts
 from bot.speaking.reminders import (
     promised_task,
     quiet_end,
+    shares_task,
     spoken_at,
     with_line_before,
     with_weekday,
 )
 from bot.store.reminders import Reminders
 from bot.store.store import Store
+from bot.text.clean import as_data
+from bot.text.codes import number_mark
 from bot.text.dates import local
 from bot.text.fold import fold, script_of
+from bot.text.length import clip
 
 LEFT: frozenset[UnclearTime] = frozenset(("several", "rule", "vague", "day", "half", "before", "task"))
 """What a model that judges is left to understand; everything else is asked at once."""
+
+LABEL_CHARS = 30
+"""Of what a reminder is of, in a line for the model."""
 
 NO_WISH = ReminderWish("cancel", "")
 """Stands for a message with no wish, or with several: it sets nothing."""
@@ -58,13 +72,13 @@ _PIECES = re.compile(r"[^,，。;；!！?？\n]+[,，。;；!！?？\n]*")
 class RequestOutcome:
     """What became of a message: nothing of it is left (`done`), or the `rest` is answered with this receipt.
 
-    `cued`: it may ask for a reminder, and a model decides.
+    `cue`: it may ask for a reminder, or mean some that are set, which it names; a model decides.
     """
 
     done: bool
     receipt: str = ""
     rest: str = ""
-    cued: bool = False
+    cue: str = ""
 
 
 NOT_HEARD = RequestOutcome(False)
@@ -135,14 +149,17 @@ class ReminderService(OpenReminders):
             found = await self._timed(at, found)
             made = [self._made(at, wish) for wish in found]
             bare = at.chat.kind == "group" and any(not wish.task for wish in found)  # what it is of stands in the talk
-            if judges and (bare or len(found) > 1 or says_more(event.text) or any(_left(each) for each in made)):
-                return RequestOutcome(False, cued=True)
+            unnamed = any(points_at_somebody(wish.task) for wish in found)  # who that is stands elsewhere
+            left = bare or unnamed or len(found) > 1 or says_more(event.text) or any(_left(each) for each in made)
+            if judges and left:
+                return RequestOutcome(False, cue=await self._cue(at, event))
             if rest := found[-1].rest or kept:
                 receipt = await self._plain(at, found, "words")
                 await self._store.told_besides(at.chat.id, at.event_id, receipt, at.now)
                 return RequestOutcome(False, receipt, rest)
             return RequestOutcome(await self._settle(at, found, made))
-        other = RequestOutcome(False, cued=judges and not found and hinted(event.text))
+        cued = judges and not found and hinted(event.text)
+        other = RequestOutcome(False, cue=await self._cue(at, event) if cued else "")
         may_answer = self._asking is None or (chat.id, person.id) in self._asking
         waiting = await self._store.question(chat.id, person.id, at.now) if may_answer else None
         if waiting is None and (self._asking is None or not may_answer):
@@ -159,6 +176,14 @@ class ReminderService(OpenReminders):
             if self._asking is not None:
                 self._asking.discard((chat.id, person.id))  # not before: what the disk refuses is heard once more
         return RequestOutcome(True) if await self._retimed(at, event) else other
+
+    async def _cue(self, at: ReminderRequest, event: Event) -> str:
+        """What a model is told of a message that may ask for a reminder: of those that are set the ones that it shares
+        words with, else the only one."""
+        mine = [each for each in await self.within_reach(at) if not each.promise]
+        known = [each for each in mine if shares_task(each, event.text)] or (mine if len(mine) == 1 else [])
+        named = (f"{number_mark('reminder', each.id)} {as_data(clip(each.text, LABEL_CHARS))}" for each in known)
+        return f"reminder {'; '.join(named)}" if known else "remind"
 
     def _may_ask(self, at: ReminderRequest, hint: ReminderWish) -> bool:
         """Whether a time is named that can be asked about."""

@@ -8,8 +8,8 @@ from datetime import datetime, time, tzinfo
 from bot.config.speaking import RemindRules
 from bot.core.clock import HOUR_MS, Instant, Recurring, Unclear, UnclearTime
 from bot.core.memories import NudgeRules, Reminder
-from bot.language.reminders.requests import ALL_REMINDERS, ReminderWish, task_of
-from bot.language.reminders.wording import in_second_person
+from bot.language.reminders.requests import ALL_REMINDERS, ReminderWish, requests, task_of
+from bot.language.reminders.wording import ABOUT, in_second_person
 from bot.language.time.dates import date_in
 from bot.language.time.moments import PART_HOURS, hour_of, joined_parts, moment_meant, time_parts
 from bot.language.time.parts import DayPart, NamedDay, TimeParts, date_of_named
@@ -20,13 +20,16 @@ from bot.text.codes import SIGNS
 from bot.text.dates import local, local_day, local_hour, ms_of, next_local_time
 from bot.text.fold import fold
 from bot.text.length import clip
-from bot.text.similarity import content_words
+from bot.text.similarity import content_words, words_weight
 
 SHORTLY_MS = 3 * HOUR_MS
 """What is said so soon before something may be for it."""
 
 WAKING_HOUR = 6
 """An hour before it that is named alone is one of the afternoon."""
+
+SHARED_WEIGHT = 2
+"""A Latin word, or two characters."""
 
 _MARK = rf"[{SIGNS['memory']}{SIGNS['reminder']}]\ufe0f?"
 _SIGNED = LazyPattern(rf"{_MARK}(\d{{1,9}})")
@@ -215,6 +218,24 @@ def reminders_meant(words: str, reminders: Sequence[Reminder], task: str) -> tup
     if _NOISE.sub("", fold(words)):
         return ()
     return tuple(reminders) if len(reminders) == 1 else ()
+
+
+def speaks_of(reminder: Reminder, text: str) -> bool:
+    """Whether words may be about that reminder: they name it, or share what it is of, or are of reminders and want none."""
+    signed = {int(number) for number in _SIGNED.findall(text)}
+    folded = fold(text)
+    return (
+        reminder.id in signed
+        or shares_task(reminder, text)
+        or (not signed and ABOUT.search(folded) is not None and not requests(folded))
+    )
+
+
+def shares_task(reminder: Reminder, text: str) -> bool:
+    """Whether words hold a word, or two characters, of what it is of, or all of that."""
+    mine = content_words(reminder.text)
+    shared = mine & content_words(text)
+    return bool(shared) and (words_weight(shared) >= SHARED_WEIGHT or shared == mine)
 
 
 def due_then(words: str, reminders: Sequence[Reminder], now: int, tz: tzinfo) -> tuple[Reminder, ...]:

@@ -4,7 +4,15 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from bot.core.events import ChatKind, Event
-from bot.core.memories import Commitment, CommitmentState, NewCommitment, SettledCommitment, SpokenPromise, Visibility
+from bot.core.memories import (
+    SOMETHING_ELSE,
+    Commitment,
+    CommitmentState,
+    NewCommitment,
+    SettledCommitment,
+    SpokenPromise,
+    Visibility,
+)
 from bot.core.people import Audience
 from bot.core.tools import ToolAnswer
 from bot.store.engine import Repository, reads, writes, writing
@@ -127,11 +135,12 @@ class Commitments(Repository):
 
     @reads
     def nudged(self, tx: Tx, chat_id: int, person_id: int) -> int:
-        """The promise that nuan's last line there reminded that person of; 0: none."""
+        """The promise that nuan's last line there reminded that person of; 0: none, SOMETHING_ELSE: it said a reminder
+        of something that they did not promise."""
         sql = (
-            "SELECT commitment_id FROM edge JOIN reminder ON reminder.id = derived_id WHERE edge.kind = 'reminded' "
-            "AND person_id = ? AND commitment_id IS NOT NULL AND event_id = (SELECT max(id) FROM event "
-            "WHERE chat_id = ? AND kind = 'bot' AND hidden = '')"
+            f"SELECT coalesce(commitment_id, {SOMETHING_ELSE}) FROM edge JOIN reminder ON reminder.id = derived_id "
+            "WHERE edge.kind = 'reminded' AND person_id = ? AND (commitment_id IS NOT NULL OR said_at IS NOT NULL) "
+            "AND event_id = (SELECT max(id) FROM event WHERE chat_id = ? AND kind = 'bot' AND hidden = '')"
         )
         return tx.number(sql, person_id, chat_id)
 

@@ -7,7 +7,7 @@ from typing import Literal
 from bot.language.reminders.requests import NO_TIME, unaddressed
 from bot.language.reminders.wording import ANY, time_words, without_times
 from bot.language.time.moments import parts_folded, squeezed
-from bot.language.time.parts import TAKEN, TimeParts
+from bot.language.time.parts import EN_HOUR, TAKEN, TimeParts
 from bot.text.catalogue import LazyPattern
 from bot.text.fold import fold, fold_mapped
 
@@ -19,6 +19,8 @@ _WHENEVER = LazyPattern(rf"\s*(?:{ANY['whenever']})(?:吧|啦|[。.!！~\s])*")
 _AGREE = LazyPattern(rf"(?:{ANY['agree']})(?:[的呀啊哦呢吧啦好要对行嗯]|谢谢|please|thanks|thx|do|[,，。.!！~\s])*")
 _CORRECTS = LazyPattern(CORRECTING)
 _FIRST = LazyPattern(rf"^(?:[\s,，.。]*(?:{CORRECTING}))+")
+_HOUR = LazyPattern(rf"(?:{EN_HOUR}|1?\d|2[0-4])(?: (?:please|pls|instead))?")
+_ANOTHER = LazyPattern("make|change|[改换]")
 _RETIMES = LazyPattern(ANY["retimes"])
 Change = Literal["later", "off", "back"]
 _CHANGES: dict[Change, LazyPattern] = {
@@ -65,6 +67,9 @@ def time_reply(text: str, names: tuple[str, ...] = ()) -> TimeReply | None:
     first = _FIRST.match(folded)
     folded = " " * first.end() + folded[first.end() :] if first else folded
     parts = parts_folded(folded)
+    if first and _ANOTHER.search(first[0]) and not parts.spans and _HOUR.fullmatch(folded.strip(" .!~")):
+        folded = f"at {folded.strip(' .!~')}"  # make it nine
+        parts, origin, text = parts_folded(folded), tuple(range(len(folded))), folded
     if not parts.spans and re.search(r"\d|[一二三四五六七八九十两半]|minute|hour|an? ", bare):
         later = parts_folded(f"{bare}后") if not bare.isascii() else parts_folded(f"in {bare}")
         if later.delay is not None and _plain(f"{bare}后" if not bare.isascii() else f"in {bare}", later):

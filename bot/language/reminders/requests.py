@@ -84,6 +84,14 @@ _TAKEN_BACK = LazyPattern(
 )
 """Ends a request with taking it back: 提醒我买牛奶，算了不用."""
 
+_BY_OTHERS = LazyPattern(rf"(?:{KIN.text})(?:刚刚?|又|还|都|也|一直|老是?|总是?|{TAKEN})*$")
+"""Who calls or reminds is somebody else: 老板叫我周六去加班."""
+
+_PRONOUN = LazyPattern(r"(?<!其)(?<!吉)[他她](?!们?国)|\b(?:him|her|them|he|she)\b")
+
+_CAPITAL = re.compile(r"(?<=\s)[A-Z][a-z]")
+"""A name, other than the first word."""
+
 _GAP = re.compile("[㐀-鿿] [㐀-鿿]")
 """A time was taken out of the middle of a clause: 医生让我每天早上8点滴眼药水."""
 
@@ -165,7 +173,16 @@ def hinted(text: str) -> bool:
     if not ABOUT.search(folded) or _TAKEN_BACK.search(folded):
         return False
     parts = parts_folded(folded)
+    blanked = without_times(folded, parts)
+    if all(_BY_OTHERS.search(blanked[: each.start()]) for each in ABOUT.finditer(folded)):
+        return False
     return (bool(parts.spans) and "past" not in parts.doubts) or MUST.search(folded) is not None
+
+
+def points_at_somebody(task: str) -> bool:
+    """Whether words for what to do name somebody by a pronoun alone: who that is, nuan would not know later either."""
+    folded = fold(task)
+    return _PRONOUN.search(folded) is not None and not (KIN.search(folded) or _CAPITAL.search(task))
 
 
 def hinted_wish(text: str, names: tuple[str, ...] = ()) -> ReminderWish | None:

@@ -27,8 +27,9 @@ THEN = LazyPattern(r"到时候?|到点|那时候?")
 """The time that was named just before."""
 CORRECTS = LazyPattern(ANY["corrects"])
 """Words beside a request that may mean another time for it."""
-WANTED, ENDED, CHANGED, GONE = (LazyPattern(ANY[name]) for name in ("wanted", "ended", "changed", "gone"))
-"""What a line says that allows a tool to set a reminder, to cancel one, to change one set just before; what is no more."""
+WANTED, ENDED, KEPT, CHANGED, GONE = (LazyPattern(ANY[name]) for name in ("wanted", "ended", "kept", "changed", "gone"))
+"""What a line says that allows a tool to set a reminder, to cancel one, to change one set just before; that one is to
+stay; what is no more."""
 DAY_BEFORE = LazyPattern(ANY["day_before"])
 """A day that is counted from another one."""
 CLAUSE_END = LazyPattern(

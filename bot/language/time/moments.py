@@ -73,6 +73,8 @@ _A_DAY_BEFORE = LazyPattern(DAY_BEFORE)
 _ASSUMED: dict[DayPart, int] = {"noon": 12, "afternoon": 15, "dusk": 18, "pm": 20, "night": 20}
 """The hours of parts of a day without a time of day, where one may be assumed; of a morning it is that of a day."""
 
+_ONE_MORE = LazyPattern(r"(?a)\b(?:another|an? extra|one more)\b")
+
 _DOTTED = LazyPattern(r"(?<=\b(?:at|by) )(\d{1,2})\.([0-5]\d)(?![\d.%])")
 """Half past five as the British write it: at 5.30."""
 
@@ -105,6 +107,13 @@ class HourRules:
 def time_parts(text: str) -> TimeParts:
     """What a text says of a time."""
     return parts_folded(unspaced(fold(text[:TIME_CHARS])[:TIME_CHARS]))
+
+
+def lengths(text: str) -> tuple[Delay, ...]:
+    """How long a text says that something is, or is later or earlier: half an hour, 十五分钟, 两天."""
+    folded = _ONE_MORE.sub("an", unspaced(fold(text[:TIME_CHARS])))
+    named = (read.delay_of(found[0]) for read in (moments_en, moments_zh) for found in read.LENGTH.finditer(folded))
+    return tuple(length for length in named if length is not None and length != Delay())
 
 
 def unspaced(folded: str) -> str:

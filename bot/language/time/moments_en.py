@@ -55,10 +55,12 @@ _BODY = (
     rf"(?:half an hour|an? half[- ]hour|(?:a quarter|three quarters) of an hour|"
     rf"{EN}{_PART}?\s?(?:more )?{_UNIT}{_PART}?(?:,? (?:and )?{EN} {_UNIT})*)"
 )
+LENGTH = LazyPattern(rf"(?a)\b(?:half[- ](?:hour|hr)s?|{_BODY})\b")
+"""How long, also without a word that says from when: push it an hour."""
 _ONE = LazyPattern(rf"(?a)(?P<n>{EN})(?P<mid>{_PART})?\s?(?:more )?(?P<unit>{_UNIT})(?P<part>{_PART})?")
 _DELAY = LazyPattern(
     rf"(?a)\b(?:in|after) (?:about |around |roughly |approximately |like |another |exactly |"
-    rf"just )?(?P<a>{_BODY})(?: time)?\b|\b(?P<b>{_BODY}) (?:from now|later)\b"
+    rf"just )?(?P<a>{_BODY})(?: time| or so)?\b|\b(?P<b>{_BODY}) (?:from now|later)\b"
 )
 _SHORT = LazyPattern(
     r"(?a)\bin (?:(?P<h>\d{1,2}) ?h(?:rs?)?(?: ?(?P<m>\d{1,3}) ?m(?:in)?)?|(?P<m2>\d{1,3}) ?m"
@@ -129,26 +131,40 @@ _NUMBER = LazyPattern(r"(?a)\b(?:on )?the (?P<n>\d{1,2})(?:st|nd|rd|th)\b")
 _FEAST = LazyPattern(r"(?a)\b(?:on )?(?P<feast>" + "|".join(FEASTS_EN) + r")\b")
 
 _AMPM = r"\s?(?P<ap>[ap])\.?m\b\.?"
+_SO = "(?:[ -]?ish| or so)"
+"""About that time, which is told by the hour that is named."""
+_NEARLY = LazyPattern(
+    rf"(?a)(?:\b(?:at|around|round|about|by) )?\b(?:(?P<h>1?\d|2[0-4])(?P<m>[:.][0-5]\d)?|(?P<h2>{EN_HOUR}))[ -]?ish\b"
+)
+_ABOUT = LazyPattern(
+    rf"(?a)\b(?:round|about|roughly) (?P<h>1?\d|2[0-4]|{EN_HOUR})"
+    rf"(?= ?(?:$|[,.;!?)\n{TAKEN}]|(?:to|and|on|in the|please|pls|thanks|cheers|ta)\b))"
+)
+"""Round eight; what about eight is said of goes on with a noun."""
 _WITH = LazyPattern(
-    rf"(?a)(?:\b(?:at|@|for|around|about|like) ?)?(?<![\d:])(?P<h>\d{{1,2}})(?:[:.](?P<m>\d{{2}}))?{_AMPM}"
+    rf"(?a)(?:\b(?:at|@|for|around|round|about|like) ?)?(?<![\d:])(?P<h>\d{{1,2}})(?:[:.](?P<m>\d{{2}}))?{_AMPM}"
+    rf"(?:{_SO}\b)?"
 )
 _HALF_PAST = LazyPattern(
     rf"(?a)(?:\bat )?\b(?P<what>half|(?:a )?quarter|\d{{1,2}}|five|ten|twenty(?:[- ]five)?)(?: minutes?)? "
-    rf"(?P<way>past|after|to|till|of) (?P<h>\d{{1,2}}|{EN_HOUR})\b(?:{_AMPM})?"
+    rf"(?P<way>past|after|to|till|of) (?P<h>\d{{1,2}}|{EN_HOUR}){_SO}?\b(?:{_AMPM})?"
 )
-_HALF = LazyPattern(rf"(?a)(?:\bat )?\bhalf (?P<h>1[0-2]|[1-9]|{EN_HOUR})\b(?! (?:hours?|days?|dozen|of)\b)")
+_HALF = LazyPattern(rf"(?a)(?:\bat )?\bhalf (?P<h>1[0-2]|[1-9]|{EN_HOUR}){_SO}?\b(?! (?:hours?|days?|dozen|of)\b)")
 """Half seven is half past seven in Britain, whose word it is."""
 _WORD = LazyPattern(
     rf"(?a)\b(?:at|for|around|by) (?P<h>{EN_HOUR})(?: (?P<m>o'clock|thirty|fifteen|forty[- ]five|ten|twenty))?"
-    rf"(?:{_AMPM})?\b|\b(?P<h2>{EN_HOUR}) o'clock(?:{_AMPM})?".replace("(?P<ap>", "(?:", 1).replace(
-        "(?P<ap>", "(?P<ap2>", 1
-    )
+    rf"(?:{_AMPM})?(?:{_SO})?\b|\b(?P<h2>{EN_HOUR}) o'clock(?:{_AMPM})?(?:{_SO}\b)?".replace(
+        "(?P<ap>", "(?:", 1
+    ).replace("(?P<ap>", "(?P<ap2>", 1)
 )
 _OCLOCK = LazyPattern(
     r"(?a)\b(?:at )?(?P<h>\d{1,2})(?: ?o'?clock\b|(?= (?:in the (?:morning|afternoon|evening)|at night)\b))"
 )
-_COLON = LazyPattern(r"(?a)(?:\b(?:at|@|for|around) )?(?<![\d:./-])(?P<h>\d{1,2}):(?P<m>\d{2})(?![\d:])")
-_AT = LazyPattern(r"(?a)(?:\b(?:at|around)|@) ?(?P<h>\d{1,2})(?![\d:./%]|\s?(?:st|nd|rd|th|people|euros?|dollars?)\b)")
+_COLON = LazyPattern(r"(?a)(?:\b(?:at|@|for|around|round|about) )?(?<![\d:./-])(?P<h>\d{1,2}):(?P<m>\d{2})(?![\d:])")
+_AT = LazyPattern(
+    r"(?a)(?:\b(?:at|around)|@) ?(?P<h>\d{1,2})(?![\d:./%]|\s?(?:st|nd|rd|th|people|euros?|dollars?)\b)"
+    rf"(?:{_SO}\b)?"
+)
 _NAMED = LazyPattern(r"(?a)\b(?:at |by )?(?P<name>noon|midday|midnight|noontime)\b")
 _HALVES: tuple[tuple[LazyPattern, DayPart], ...] = (
     (LazyPattern(r"(?a)\b(?:in the )?morning\b"), "morning"),
@@ -283,7 +299,7 @@ def _durations(reading: Reading) -> None:
 
 
 def delay_of(body: str) -> Delay | None:
-    if re.fullmatch("half an hour|an? half[- ]hours?", body):
+    if re.fullmatch("half an hour|(?:an? )?half[- ](?:hour|hr)s?", body):
         return Delay(30 * MINUTE_MS)
     if body.endswith(" of an hour"):
         return Delay((15 if "a quarter" in body else 45) * MINUTE_MS)
@@ -351,6 +367,9 @@ def _clocks(reading: Reading) -> None:
         reading.name_clock(ClockTime(hour, minutes), _ampm(match["ap"]))
     for match in reading.take(_HALF):
         reading.name_clock(ClockTime(int(count_en(match["h"])), 30))
+    for match in reading.take(_NEARLY):
+        hour = int(count_en(match["h"] or match["h2"]))
+        reading.name_clock(ClockTime(hour, int((match["m"] or ":0")[1:])))
     for match in reading.take(_WITH):
         if int(match["h"]) > 12:
             reading.doubt("none_such")
@@ -359,6 +378,8 @@ def _clocks(reading: Reading) -> None:
         hour, more = int(count_en(match["h"] or match["h2"])), match["m"] or ""
         minute = 0 if more in ("", "o'clock") else int(count_en(more))
         reading.name_clock(ClockTime(hour, minute), _ampm(match["ap2"]))
+    for match in reading.take(_ABOUT):
+        reading.name_clock(ClockTime(int(count_en(match["h"]))))
     for match in reading.take(_OCLOCK):
         reading.name_clock(ClockTime(int(match["h"])))
     for match in reading.take(_COLON):

@@ -85,6 +85,8 @@ _SAME = LazyPattern(r"(?P<near>大后|后|明)天的?(?:也是?)?(?:现在)?(?:�
 """明天这个时候 is a day from now."""
 _LENGTH = LazyPattern(rf"(?:\d+|半|{ZH})个?半?(?:小时|钟头|分钟|刻钟)")
 """How long, without a word that says from when."""
+LENGTH = LazyPattern(rf"(?<![点时:.\d零一二三四五六七八九十两])(?:{_UNIT}|{ZH}个?刻钟)(?:(?:零|又)?{_UNIT})*")
+"""As _LENGTH, in any unit: 推迟两天."""
 _STRAY = LazyPattern("每(?!日|一?[个件次份页步句]|[样种])|隔(?=[一二三两\\d])")
 _LEAD = LazyPattern(rf"提前(?P<a>{_UNIT})?|早(?P<b>{_UNIT})|(?:^|(?<=[,，。;\s]))前(?P<c>{_UNIT})")
 _EACH = r"(?:每(?:一?个|逢)?|逢)"
@@ -137,8 +139,12 @@ _LITTLE = rf"(?!(?<=[快慢多少好大小有])一点)(?!(?<=[^{TAKEN}]早)一�
 """一点 is "a little" after and before these."""
 BARE_CLOCK = re.sub(r"\(\?P<\w+>", "(?:", rf"(?<!\d){_HOUR}(?:点|时)(?:钟|整)?{_MINUTE}")
 """A time of day by the word, without names for its parts."""
-_CLOCK = LazyPattern(rf"{_LESS}(?<!\d){_LITTLE}{_HOUR}(?:点|时(?!候|间|差|光|常|段))(?:钟|整)?{_MINUTE}")
-_COLON = LazyPattern(r"(?<![\d:./-])(?P<h>\d{1,2}):(?P<m>\d{2})(?::\d{2})?(?![\d:])(?!\s*(?:am|pm|a\.m|p\.m))")
+_OVER_IT = r"(?:来钟|出头|多(?=$|[\W_]|提醒|[叫喊去要会有就才再到回接]))?"
+"""七点多 is told by its hour; 八点多穿点 is something else."""
+_CLOCK = LazyPattern(rf"{_LESS}(?<!\d){_LITTLE}{_HOUR}(?:点|时(?!候|间|差|光|常|段))(?:钟|整)?{_MINUTE}{_OVER_IT}")
+_COLON = LazyPattern(
+    r"(?<![\d:./-])(?P<h>\d{1,2}):(?P<m>\d{2})(?::\d{2})?(?![\d:])(?!\s*(?:am|pm|a\.m|p\.m))(?:[ -]?ish\b)?"
+)
 _AHEAD = LazyPattern(rf"[^\s,，。\x00]{{0,6}}?(?<!提)前(?P<a>{_UNIT})")
 """开播前十分钟, beside the time of day of it."""
 _OR = LazyPattern(rf"{TAKEN}\s?(?:或者?|还是|到|至|-|~|不对|不是|改成)[,，]?\s?{TAKEN}")

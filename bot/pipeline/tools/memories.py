@@ -22,7 +22,7 @@ from bot.pipeline.concurrency import TextThread
 from bot.pipeline.findings import timezone_of
 from bot.pipeline.texts import Texts
 from bot.pipeline.tools.consent import Consent
-from bot.pipeline.tools.tasks import PromiseTools
+from bot.pipeline.tools.promises import PromiseTools
 from bot.store.events import OWN_WORDS_MS
 from bot.store.store import Store
 from bot.text.clean import as_data, clean_line

@@ -25,7 +25,8 @@ from bot.pipeline.reminders import ReminderService
 from bot.pipeline.tools.calls import listen_tool
 from bot.pipeline.tools.consent import Consent
 from bot.pipeline.tools.memories import MemoryTools
-from bot.pipeline.tools.tasks import PromiseTools, remind_tool
+from bot.pipeline.tools.promises import PromiseTools
+from bot.pipeline.tools.reminders import remind_tool
 from bot.prompt.persona import NAME_MARK, ToolSpecs, in_language, skill_tool
 from bot.recall.query import own_lines
 from bot.speaking.reminders import nudging_rules

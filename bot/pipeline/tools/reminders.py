@@ -1,202 +1,72 @@
-"""Promises by the tool remember, and the tool remind: promise and time stand in the person's own words."""
+"""The tool remind: what is set, moved or ended, and when, stands in the person's own words."""
 
 import re
-from collections.abc import Mapping
 from dataclasses import replace
-from datetime import date, datetime, tzinfo
+from datetime import date, datetime, timedelta, tzinfo
 from functools import partial
 from typing import Literal
 
 from pydantic import Field
 
-from bot.core.clock import Instant
+from bot.core.clock import MINUTE_MS
 from bot.core.events import Event
 from bot.core.memories import (
-    Commitment,
-    CommitmentState,
-    NewCommitment,
     NewReminder,
-    Nudge,
-    NudgeRules,
     Reminder,
-    SettledCommitment,
 )
 from bot.core.models import ToolSpec
 from bot.core.tools import Tool, ToolAnswer, ToolArguments, ToolContext, ToolRefused, read_arguments
-from bot.language.assertions import folded_plain, numbers
+from bot.language.assertions import folded_plain, numbers, parts_of
 from bot.language.reminders.wording import (
     ANY,
     CHANGED,
     DAY_BEFORE,
     ENDED,
     GONE,
+    KEPT,
+    QUOTED,
     SHARED,
     TASK_CHARS,
     WANTED,
     reminder_title,
     spelt,
 )
-from bot.language.time.dates import checked_when, date_in, due_in, nudge_for
-from bot.language.time.moments import hour_in, time_parts
-from bot.language.time.parts import WEEKDAY_NAMES, ClockTime, DayPart, NamedDay, Repetition, TimeParts
+from bot.language.statements import READ_CHARS, sentences
+from bot.language.time.dates import checked_when, date_in
+from bot.language.time.moments import hour_in, lengths, time_parts
+from bot.language.time.parts import (
+    WEEKDAY_NAMES,
+    ClockTime,
+    DayPart,
+    Delay,
+    NamedDay,
+    Repetition,
+    TimeParts,
+    after_delay,
+)
 from bot.language.time.schedule import ending
-from bot.memory.digest.answer import ItemSection
 from bot.memory.promises import may_tell_end, promise_endings
-from bot.pipeline.actions.plans import promised_title
 from bot.pipeline.concurrency import TextThread
 from bot.pipeline.reminder_texts import ReminderRequest, confirmation, when_label
 from bot.pipeline.reminders import ReminderService
 from bot.pipeline.texts import Texts
 from bot.pipeline.tools.consent import OR_NOT, Consent
-from bot.speaking.reminders import reminders_meant, retimed
+from bot.speaking.reminders import reminders_meant, retimed, speaks_of
 from bot.store.store import Store
 from bot.text.catalogue import LazyPattern
 from bot.text.clean import as_data, clean
-from bot.text.codes import SIGNS, number_mark
-from bot.text.dates import local, local_day
+from bot.text.codes import number_mark
+from bot.text.dates import local, local_day, ms_of
 from bot.text.fold import fold, script_of
 from bot.text.length import clip
-from bot.text.similarity import content_words, promise_meant
-
-MOST_OPEN = 100
-"""Open promises among which a number is looked up."""
-
-NUMBER_CHARS, TEXT_CHARS, LIST_CHARS = 20, 40, 400
-"""Characters of a number, of a promise that an answer names, and of all that a refusal names."""
+from bot.text.similarity import content_words
 
 _HOUR_AND_MINUTE = re.compile(r"\d{1,2}[:：.]\d\d")
 
-_ASIDE = re.compile(r"[(（][^()（）]*[)）]")
-"""下星期二（3/16）: the same day once more."""
+SHORT_MS = 2 * MINUTE_MS
+"""What a model counts from a line by the minutes of its clock may differ by less than this."""
 
-
-class PromiseTools:
-    """What a person promises, what a promise is now, and what became of it, by the tool remember."""
-
-    def __init__(
-        self, store: Store, words: Texts, consent: Consent, nudging: NudgeRules | None, thread: TextThread
-    ) -> None:
-        """`nudging` is how people are reminded of what they promise; what loads a dictionary runs in `thread`."""
-        self._store = store
-        self._words = words
-        self._consent = consent
-        self._nudging = nudging
-        self._thread = thread
-
-    async def note(self, context: ToolContext, text: str) -> ToolAnswer:
-        """Note a promise that its person makes in these minutes."""
-        event, said = await self._carrier(context, text, None)
-        due, nudge_at = await self._due(context, text, said)
-        new = NewCommitment(
-            context.person_id,
-            context.audience.chat_id,
-            "private" if context.audience.kind == "dm" else "chat",
-            text,
-            context.now,
-            "tool",
-            (event,),
-            due.at if due else None,
-            nudge_at,
-        )
-        return ToolAnswer(await self._consent.answer(context, "commitment_saved"), commitment=new)
-
-    async def change(self, context: ToolContext, which: str, text: str) -> ToolAnswer:
-        """Change the promise of that number to what its person now says."""
-        old = _pointed(which, text, await self._mine(context))
-        event, said = await self._carrier(context, text, old)
-        due, nudge_at = await self._due(context, text, said)
-        new = NewCommitment(
-            old.owner_id,
-            old.chat_id,
-            old.visibility,
-            text,
-            context.now,
-            "tool",
-            (event,),
-            due.at if due else old.due_at,
-            nudge_at,
-            old.toward,
-            "" if due else old.dated,
-            old.id,
-        )
-        told = (await self._consent.answer(context, "commitment_changed")).replace("{new}", _shown(text))
-        day = local(new.due_at, await self._zone(context)).strftime("%Y-%m-%d %H:%M") if new.due_at is not None else "-"
-        return ToolAnswer(told.replace("{due}", day).replace("{old}", _shown(old.text)), commitment=new)
-
-    async def end(self, context: ToolContext, which: str, cited: str, state: CommitmentState) -> ToolAnswer:
-        """Note what became of one.
-
-        The model judges that it is over; certain is that a line holds the words it cites, and tells it plainly.
-        """
-        old = _pointed(which, cited, await self._mine(context))
-        event, receipt = await self._ending(context, old, cited, state)
-        told = (await self._consent.answer(context, "commitment_settled")).replace("{id}", str(old.id))
-        return ToolAnswer(told, settled=SettledCommitment(old.id, state, (event,)), receipt=receipt)
-
-    async def _ending(
-        self, context: ToolContext, old: Commitment, cited: str, state: CommitmentState
-    ) -> tuple[int, str]:
-        """The message that says so, and the receipt."""
-        for line in reversed(await self._consent.lines(context, done=True)):
-            if state == "ongoing":
-                return line.id, ""
-            if await self._thread.run(partial(may_tell_end, cited, line.text, old.text, over=state == "done")):
-                task = promised_title(old.text, dm=context.audience.kind == "dm")
-                script = self._words.script_of(line.text, context.script)
-                return line.id, self._words.messages.text(f"promise_said_{state}", script, list=task)
-        raise ToolRefused("commitment_unsure", number_mark("promise", old.id))
-
-    async def _carrier(self, context: ToolContext, text: str, old: Commitment | None) -> tuple[int, str]:
-        """The message that the text rests on, and its words."""
-        known = (old.text,) if old is not None else ()
-        section: ItemSection = "promises" if old is None else "statements"
-        since = old.made_at if old is not None else 0
-        ground = await self._consent.carrier(context, text, known, section, again=old is not None, since=since)
-        if not ground.event_id:
-            raise ToolRefused("commitment_words", as_data(clip(ground.missing, TASK_CHARS)))
-        if self._store.tombstones.covers(text):
-            raise ToolRefused("experience_forgotten")
-        lines = await self._consent.lines(context, done=True)
-        return next((line.id, line.text) for line in lines if line.id == ground.event_id)
-
-    async def _due(self, context: ToolContext, text: str, said: str) -> tuple[Instant | None, Nudge | None]:
-        """When it is due, by its text, else by the message, and when its person is reminded."""
-        tz = await self._zone(context)
-        found = (due_in(each, context.now, tz) for each in (text, _ASIDE.sub("", text), said))
-        due = next((each for each in found if each), None)
-        return due, nudge_for(due, context.now, self._nudging, tz)
-
-    async def _mine(self, context: ToolContext) -> Mapping[int, Commitment]:
-        """The person's open promises that the audience may see, by number."""
-        found = await self._store.commitments.open(context.audience, MOST_OPEN)
-        return {each.id: each for each in found if each.owner_id == context.person_id}
-
-    async def _zone(self, context: ToolContext) -> tzinfo:
-        person = await self._store.people.person(context.person_id)
-        return self._words.tz(person.timezone or self._words.zone)
-
-
-def _shown(text: str) -> str:
-    return as_data(clip(text, TEXT_CHARS))
-
-
-def _pointed(which: str, text: str, known: Mapping[int, Commitment]) -> Commitment:
-    """The promise of that number, or without one the one that the words are about; ToolRefused that lists them."""
-    number = which.strip().lstrip(f"#{SIGNS['promise']}")
-    texts = {each.id: each.text for each in known.values()}
-    found = int(number[:NUMBER_CHARS]) if number.isdecimal() else _meant(number or text, texts)
-    if found is None or found not in known:
-        listed = (f"{number_mark('promise', each)} {_shown(said)}" for each, said in texts.items())
-        raise ToolRefused("commitment_unknown", clip("; ".join(listed), LIST_CHARS) or "-")
-    return known[found]
-
-
-def _meant(about: str, texts: Mapping[int, str]) -> int | None:
-    """The one promise that these words are about: most of them are in it, or most of it is in them."""
-    number = promise_meant(about, texts.items())
-    told = [each for each, text in texts.items() if promise_meant(text, ((each, about),))]
-    return number if number is not None or len(told) != 1 else told[0]
-
+_LATER = re.compile(r"\blater\b")
 
 _ISO = re.compile(r"(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d)(?:[t ](?P<time>\d\d:\d\d)(?::\d\d)?)?", re.ASCII)
 
@@ -290,7 +160,8 @@ def remind_tool(
         # What was set without a model for a message of this turn, the model may set right.
         anew = await store.reminders.of_events(context.event_ids)
         lines = await consent.lines(context, done=True)
-        wished = (bool(found) and anew.issuperset(each.id for each in found)) or any(_ends(line) for line in lines)
+        wished = bool(found) and anew.issuperset(each.id for each in found)
+        wished = wished or await thread.run(lambda: any(_ends(line, found) for line in lines))
         told = not wished and len(found) == 1 and await thread.run(_over, found[0], lines)
         if not wished and not told:
             raise ToolRefused("remind_kept")
@@ -300,8 +171,8 @@ def remind_tool(
         text = words.openings.text("remind_ended", at.script, id=old.id)
         title = f"{number_mark('reminder', old.id)} {old.text}".strip()
         script = words.script_of(lines[-1].text, context.script)
-        said = words.messages.text("remind_cancelled", script, list=title)
-        return ToolAnswer(text, unremind=(old.id,), receipt=said if told or old.person_id != at.person.id else "")
+        key = "remind_stopped" if old.person_id == at.person.id else "remind_cancelled"
+        return ToolAnswer(text, unremind=(old.id,), receipt=words.messages.text(key, script, list=title))
 
     return Tool(spec, remind)
 
@@ -311,8 +182,9 @@ def _any(_: Event) -> bool:
 
 
 def _wants(line: Event) -> bool:
-    """Whether it asks to be reminded, or names a time: the model judges what is wanted then."""
-    return WANTED.search(spelt(fold(line.text))) is not None or any(one.spans for one in _times((line,)))
+    """Whether it asks to be reminded, or names a time or how long: the model judges what is wanted then."""
+    timed = any(one.spans for one in _times((line,))) or bool(lengths(line.text))
+    return timed or WANTED.search(spelt(fold(line.text))) is not None
 
 
 def _changes(old: Reminder, line: Event) -> bool:
@@ -341,11 +213,18 @@ def _changed(
     wanted = fold(" ".join(clean(when).split()))
     if again or (wanted and wanted.replace(" ", "t")[:16] != local(old.due_at, at.tz).strftime("%Y-%m-%dt%H:%M")):
         stands = [line for line in said if wanted in " ".join(fold(line.text).split())]
+        if stands and _counts_from_old(wanted):
+            raise ToolRefused("remind_shift")
         ways = [(line, time_parts(when)) for line in stands] or [(line, time_parts(line.text)) for line in said]
         moved = [(line.id, found) for line, parts in ways if (found := retimed(old, parts, "", at.now, at.tz))]
         if not stands:  # a date of the model's own
             named = wanted.replace(" ", "t")[:16]
             moved = [each for each in moved if local(each[1][0], at.tz).strftime("%Y-%m-%dt%H:%M") == named]
+            moved = moved or [(line.id, shift) for line in said if (shift := _shifted(old, named, line, at))]
+            since = tuple(line for line in said if line.at > old.made_at)
+            timed = any(one.clock or one.times or one.half or one.day or one.every for one in _times(since))
+            if not (moved or again or timed) and any(lengths(line.text) for line in since):
+                raise ToolRefused("remind_words")  # as much later as they did not say
         if not moved or again:
             new, other = _resolved(given, said, reminding, at, task)
             if other is None or new is None:
@@ -362,8 +241,48 @@ def _changed(
     return ToolAnswer(text, remind=new, unremind=(old.id,), receipt=receipt)
 
 
-def _ends(line: Event) -> bool:
-    return ENDED.search(OR_NOT.sub(r"\1", fold(line.text))) is not None
+def _counts_from_old(wanted: str) -> bool:
+    """Whether folded words say only how much later or earlier: which moment that is, a date of the model's own says."""
+    parts = time_parts(wanted)
+    timed = parts.clock or parts.day or parts.every or (parts.delay and not _LATER.search(wanted))
+    return not timed and bool(lengths(wanted))
+
+
+def _shifted(old: Reminder, named: str, line: Event, at: ReminderRequest) -> tuple[int, str] | None:
+    """The moment of the model's own, ms, and the rule, of a line written since that names exactly how much later or
+    earlier that is, or its hour in figures or words that no grammar reads (make it nine)."""
+    try:
+        then = datetime.strptime(named, "%Y-%m-%dt%H:%M")  # noqa: DTZ007 - by the wall clock, as the other one
+    except ValueError:
+        return None
+    before = local(old.due_at, at.tz).replace(tzinfo=None)
+    early, late = sorted((before, then))
+    unread = then.date() == before.date() and not any(one.clock or one.times for one in _times((line,)))
+    counted = any(_after(early, length) == late for length in lengths(line.text))
+    if line.at <= old.made_at or not (counted or (unread and _figures_stand(then, (line,)))):
+        return None
+    if old.rule:
+        clock = ClockTime(then.hour, then.minute, whole=True)
+        return retimed(old, TimeParts(clock=clock), "", at.now, at.tz) if then.date() == before.date() else None
+    due = ms_of(then.replace(tzinfo=at.tz))
+    return (due, "") if due > at.now else None
+
+
+def _after(then: datetime, length: Delay) -> datetime:
+    return datetime.combine(after_delay(then.date(), length), then.time()) + timedelta(milliseconds=length.ms)
+
+
+def _ends(line: Event, found: tuple[Reminder, ...]) -> bool:
+    """Whether it says that something is over, or tells something of one of these that was set before, without asking,
+    guessing or wanting it kept: what becomes of it is the model's to judge."""
+    folded = OR_NOT.sub(r"\1", QUOTED.sub(" ", fold(line.text[:READ_CHARS])))
+    if KEPT.search(folded):
+        return False
+    if ENDED.search(folded):
+        return True
+    told = [each.text for each in sentences(folded) if not each.asks]
+    plain = [text for text in told if not any(part.hedged for part in parts_of(0, text))]
+    return any(line.at > each.made_at and speaks_of(each, text) for each in found for text in plain)
 
 
 def _over(old: Reminder, lines: tuple[Event, ...]) -> bool:
@@ -395,6 +314,11 @@ def _resolved(
             isinstance(found, NewReminder) and not time_parts(given.when).day and DAY_BEFORE.search(fold(carrier.text))
         )
         return (None, None) if night else (found, carrier.id)
+    if isinstance(found, NewReminder):  # snooze 10 min
+        due = found.due_at
+        counted = (each.id for each in reversed(said) if any(abs(due - then) < SHORT_MS for then in _ahead(each, at)))
+        if (number := next(counted, 0)) and not found.assumed:
+            return found, number
     if not isinstance(found, NewReminder) or _denied(found, said, at.tz):
         return found, None
     day = local_day(found.due_at, at.tz)
@@ -410,6 +334,12 @@ def _resolved(
         found = replace(found, assumed=True) if in_part else alone
     named = (each.id for each in reversed(said) if checked_when(day.isoformat(), [(each.text, each.at)], at.tz))
     return found, next(named, said[-1].id)
+
+
+def _ahead(line: Event, at: ReminderRequest) -> list[int]:
+    """The moments, ms, that are as long after this line as it names."""
+    then = local(line.at, at.tz)
+    return [ms_of(_after(then.replace(tzinfo=None), each).replace(tzinfo=at.tz)) for each in lengths(line.text)]
 
 
 def _parts(given: RemindArguments) -> TimeParts:
