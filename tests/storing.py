@@ -63,6 +63,7 @@ async def say(
         text,
         delivery_key=fields.get("key", ""),
         scene=fields.get("scene"),
+        via=fields.get("via", ""),
     )
     situation = Situation(at, where.kind, True, text, True, False, False, False, False, False, False, False, 0)
     decision = Decision(action, why, at + wait, at + 60_000)

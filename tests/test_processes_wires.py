@@ -16,6 +16,7 @@ from adapters.telegram import TelegramSettings
 from adapters.telegram.adapter import TelegramAdapter
 from bot.config.settings import Settings
 from bot.core.clock import SystemClock
+from bot.core.events import CommandSpec
 from bot.core.models import Completion, ModelRequest
 from bot.core.ports import Log, Role
 from bot.ops.health import Supervisor
@@ -94,7 +95,7 @@ async def hall(tmp_path: Path) -> AsyncIterator[Hall]:
                 gateway_url=server.gateway_url,
                 shards={"first": "0/2", "second": "1/2"}.get(name, ""),
             )
-            return DiscordAdapter(settings, COMMANDS, SystemClock(), log)
+            return DiscordAdapter(settings, (*COMMANDS, TALK), SystemClock(), log)
 
         cluster = Wired(tmp_path / "nuan", make, discord={"allow": [str(guild.id)]})
         cluster.model = model = Writing()
@@ -120,6 +121,22 @@ async def test_a_slash_command_whose_gateway_is_gone_is_answered_where_it_was_gi
     assert answer.content == "这个只有主人能做哦"
     assert hall.server.texts(hall.place) == []
     assert hall.cluster.processes["first"].rows("SELECT state FROM outbox") == [("sent",)]
+
+
+async def test_a_slash_command_that_the_model_answers_in_the_chat_shows_nothing_under_way_any_more(hall: Hall) -> None:
+    used = hall.server.people.slash(hall.place, hall.lin, "talk")
+    await hall.server.until(lambda: used.acknowledged)
+    assert len(hall.server.ephemeral(hall.lin)) == 1
+    await hall.cluster.add("worker", WORKER)
+    await hall.server.until(lambda: hall.server.texts(hall.place) == ["好的"])
+    await hall.server.until(lambda: hall.server.ephemeral(hall.lin) == ())
+    await hall.cluster.settled()
+    rows = hall.cluster.processes["first"].rows("SELECT state, kind FROM outbox ORDER BY id")
+    assert rows == [("sent", "reply"), ("sent", "withdrawal")]
+
+
+TALK = CommandSpec("talk", "我们聊聊大熊猫吧", (("en", "Talk about pandas"),))
+"""A command that says what one would type to a friend."""
 
 
 async def test_what_a_killed_worker_was_showing_is_finished_by_another_in_the_same_message(hall: Hall) -> None:

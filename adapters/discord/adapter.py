@@ -160,7 +160,7 @@ class DiscordAdapter:
         return await self._ready_posts().show(replace(outgoing, buttons=()))
 
     async def withdraw(self, outgoing: Outgoing) -> None:
-        """Take the message `preview_id` away, if it is still there. SendError as `send`."""
+        """Take the message `preview_id` away, or the sign that `via` is being answered, if it is still there. SendError."""
         await self._ready_posts().withdraw(outgoing)
 
     def parts(self, text: str) -> tuple[str, ...]:

@@ -93,8 +93,12 @@ class DiscordSender:
         return outgoing.preview_id
 
     async def withdraw(self, outgoing: Outgoing) -> None:
-        """Take the message `preview_id` away; one that is not there any more is as good."""
+        """Take the message `preview_id`, or the sign that an interaction is being answered, away; one that is not there any
+        more is as good."""
         try:
+            if outgoing.via:
+                await self._answer(outgoing)
+                return
             channel = await self._channel(outgoing)
             await channel.get_partial_message(int(outgoing.preview_id)).delete()
         except discord.NotFound:
@@ -188,7 +192,7 @@ class DiscordSender:
         told = await self._interactions.told(outgoing.via)
         if interaction is None or told is False:
             return None
-        answer = _followup if outgoing.further else _original
+        answer = _removed if outgoing.kind == "withdrawal" else _followup if outgoing.further else _original
         try:
             with self._address.interactions():
                 return await answer(interaction, outgoing)
@@ -278,6 +282,10 @@ async def _original(interaction: discord.Interaction[Any], outgoing: Outgoing) -
         content=text, allowed_mentions=_NO_MENTIONS, view=view, attachments=files_of(outgoing) or discord.utils.MISSING
     )
     return edited.id
+
+
+async def _removed(interaction: discord.Interaction[Any], outgoing: Outgoing) -> None:
+    await interaction.delete_original_response()
 
 
 async def _followup(interaction: discord.Interaction[Any], outgoing: Outgoing) -> int:

@@ -352,7 +352,8 @@ class Edits(Protocol):
         ...
 
     async def withdraw(self, outgoing: Outgoing) -> None:
-        """Take the message `preview_id` away, if it is still there; SendError as for `send`."""
+        """Take the message `preview_id` away, if it is still there, or without one the sign that `via` is being answered;
+        SendError as for `send`."""
         ...
 
 

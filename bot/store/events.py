@@ -123,10 +123,21 @@ def attachment_mark(event_id: int, position: int, kind: str, name: str, state: s
 
 
 def finish_events(tx: Tx, events: tuple[int, ...], outcome: str) -> None:
-    """Take events off the queue with a recorded outcome."""
-    done = "UPDATE event SET state = 'done', outcome = ?, due_at = NULL WHERE id = ? AND state = 'queued'"
+    """Take events off the queue with a recorded outcome; what is said to them by itself is stored before."""
+    done = "UPDATE event SET state = 'done', outcome = ?, due_at = NULL WHERE id = ? AND state = 'queued' RETURNING via"
     for number in events:
-        tx.run(done, outcome, number)
+        if tx.value(done, outcome, number):
+            end_waiting(tx, number)
+
+
+def end_waiting(tx: Tx, number: int) -> None:
+    """Where a platform shows that the answer to a command is on its way, and none comes there, it shows that no more."""
+    sql = (
+        "INSERT INTO outbox (chat_id, kind, text, state, due_at, via, only_for) "
+        "SELECT chat_id, 'withdrawal', '', 'pending', at, via, account FROM event WHERE id = ? AND via <> '' "
+        "AND NOT EXISTS (SELECT 1 FROM outbox WHERE outbox.via <> '' AND outbox.via = event.via)"
+    )
+    tx.run(sql, number)
 
 
 def add_line(tx: Tx, chat_id: int, text: str, at: int, label: str = "", **more: object) -> int:

@@ -203,12 +203,12 @@ class Outbox(Repository):
         The first of `drafts` is said unless the person was told of a limit of that `window` (its name, and when it
         began, ms), else the second; None says nothing. What was said counts over all chats.
         """
-        finish_events(tx, events, LIMITED)
         notice, rest = drafts
         told = notice is not None and tell_limit_once(tx, person_id, *window, at)
         draft = notice if told else rest
         if draft is not None:
             enqueue(tx, chat_id, draft, at)
+        finish_events(tx, events, LIMITED)
         return told
 
     @writes_chat

@@ -229,9 +229,9 @@ class KnownPeople(Repository):
         `answer` makes what they are told (of a code, or of ""), `notice` what an owner is told: of the code, the owner's
         script and their account on that platform. `always` answers even one who was answered a moment ago.
         """
-        finish_events(tx, (event.id,), "pair")
         here = permissions_of(tx, event.chat_id, person_id)
         if here.allowed or here.refused:
+            finish_events(tx, (event.id,), "pair")
             return
         drop_expired_codes(tx, at)
         known = tx.value("SELECT code FROM code WHERE kind = 'pair' AND person_id = ?", person_id)
@@ -242,6 +242,7 @@ class KnownPeople(Repository):
         if fresh or always or last is None or at - last >= REPEAT_MS:
             enqueue(tx, event.chat_id, answer(code), at)
             put_code(tx, told, "told", at, HOUR_MS, person_id, event.chat_id)
+        finish_events(tx, (event.id,), "pair")
         if fresh:
             for chat_id, script, account in owner_chats(tx, platform):
                 enqueue(tx, chat_id, notice(code, script, account), at)

@@ -323,7 +323,7 @@ def _sent(tx: Tx, who: ErasureScope) -> None:
     for number in rows:
         tx.run(
             "UPDATE outbox SET text = '', payload = '', error = '', only_for = '', buttons = '[]', via = '', state = CASE WHEN "
-            "state IN ('pending', 'preview') AND kind <> 'withdrawal' THEN 'cancelled' ELSE state END WHERE id = ? "
+            "state IN ('pending', 'preview') AND (kind <> 'withdrawal' OR preview_id = '') THEN 'cancelled' ELSE state END WHERE id = ? "
             "AND (text || payload || error || only_for || via <> '' OR buttons <> '[]' OR state IN ('pending', 'preview'))",
             number,
         )

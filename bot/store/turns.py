@@ -16,7 +16,7 @@ from bot.core.tools import ToolOutcome
 from bot.store.commitments import store_tool_promise
 from bot.store.digests import TALKS_OF
 from bot.store.engine import IS_LEFT, Repository, reading, reads, writes, writes_chat, writing_chat
-from bot.store.events import add_line, finish_events, note_effect
+from bot.store.events import add_line, end_waiting, finish_events, note_effect
 from bot.store.index import index_lines, note_hit, note_round
 from bot.store.ingest import QUOTED_ID
 from bot.store.ledger import (
@@ -364,7 +364,6 @@ def say_turn(tx: Tx, saying: TurnToSay, at: int) -> Outgoing | None:
     tx.run("DELETE FROM effect WHERE key = ?", f"{SORRY_KEY}{turn.chat_id}")
     if saying.settlement is not None:
         _count(tx, turn.id, saying.settlement)
-    finish_events(tx, turn.event_ids, "answered" if saying.drafts else "skipped")
     if saying.drafts:
         cut_older_replies(tx, turn.chat_id, turn.id, at)
     line = say_line(tx, turn, saying.line, at) if saying.line else None
@@ -372,6 +371,7 @@ def say_turn(tx: Tx, saying: TurnToSay, at: int) -> Outgoing | None:
     for part, draft in enumerate(saying.drafts):
         due += draft.wait_ms
         enqueue(tx, turn.chat_id, draft, due, part=part, turn_id=turn.id, event_id=line)
+    finish_events(tx, turn.event_ids, "answered" if saying.drafts else "skipped")
     if saying.drafts:
         keep_windows_open(tx, turn.id, turn.event_ids, saying.window_until)
     if all(draft.part is not None for draft in saying.drafts):
@@ -583,6 +583,8 @@ class TurnCommits(Repository):
                 fail_turn(tx, turn, error, None, "charge", at)
         if dead and notice is not None:
             enqueue(tx, chat_id, notice, at)
+        for number in dead:
+            end_waiting(tx, number)
         return counted, dead
 
     @reads

@@ -186,3 +186,33 @@ async def test_a_further_answer_to_an_interaction_is_known_as_one_and_not_sent_a
         assert third.further
     async with await engine.open() as store:
         assert await store.outbox.recover(platforms) == (0, 1)
+
+
+async def test_where_nothing_is_said_to_an_interaction_the_sign_that_something_comes_is_taken_away(
+    engine: Engine,
+) -> None:
+    async with await engine.open() as store:
+
+        async def used(via: str) -> int:
+            event = (await say(store, ".ai a", via=via)).event
+            assert event is not None
+            return event.id
+
+        await store.outbox.answer(1, (await used("1:a"),), (Draft("一", "command", via="1:a"),), NOW)
+        await store.events.finish((await used("2:b"),), "command")
+        await store.outbox.limit(1, 1, (await used("3:c"),), (Draft("二", "notice", via="3:c"), None), ("w", 0), NOW)
+        tired = await used("4:d")
+        assert await store.turns.failed(1, (tired,), "down", lambda tries: 0, None, NOW) == ([tired], [])
+        failed = await store.turns.failed(1, (tired,), "down", lambda tries: None, Draft("三", "notice"), NOW)
+        assert failed == ([tired], [tired])
+        taken = list[tuple[str, str, str]]()
+        while (row := await store.outbox.take(1, NOW)) is not None:
+            taken.append((row.kind, row.via, row.text))
+            await store.outbox.sent(1, row.outbox_id, (), NOW)
+    assert taken == [
+        ("command", "1:a", "一"),
+        ("withdrawal", "2:b", ""),
+        ("notice", "3:c", "二"),
+        ("notice", "", "三"),
+        ("withdrawal", "4:d", ""),
+    ]
