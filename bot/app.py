@@ -21,9 +21,6 @@ from bot.pipeline.send import OutboxSender
 from bot.plugins import scenes as plugin_scenes
 from bot.store.ingest import Accepted
 
-GRACE_S = 4.0
-"""How long a stop waits for running turns and digests; what is not done by then is taken up at the next start."""
-
 SEND_GRACE_S = 2.0
 """How long it waits for what is being sent."""
 
@@ -203,14 +200,19 @@ class App:
     async def stop(self) -> None:
         """Finish or park what runs. Nothing is closed: the next start resumes."""
         self._alarms.stop()
-        self._services.vector_maker.end()
-        await asyncio.gather(*(each.close(GRACE_S) for each in (self._alarm_queue, *self._working)))
+        await asyncio.gather(self._alarm_queue.close(self.parts.current.settings.model.stop_seconds), self._finish())
         self._alarms.stop()
         self._services.notes.stop()
         await self._services.servers.close()
         await self._sends.close(SEND_GRACE_S)
         self._sender.stop()
         await asyncio.to_thread(self._thread.close)
+
+    async def _finish(self) -> None:
+        """Begin nothing more, and wait for turns and digests under way; what is not done in time is taken up later."""
+        self._services.vector_maker.end()
+        self._services.dispatcher.end()
+        await asyncio.gather(*(each.close(self.parts.current.settings.model.stop_seconds) for each in self._working))
 
     def _queue(
         self, name: str, role: Role, work: Callable[[int], Awaitable[object]], *, looks: bool = True

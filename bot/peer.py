@@ -88,7 +88,12 @@ class Peer(App):
             await asyncio.get_running_loop().create_future()
 
     async def stop(self) -> None:
-        """As `App.stop`; others go on with what is parked."""
+        """As `App.stop`. Others go on in each chat in which nothing is under way, and with what is parked; meanwhile what
+        is said is sent, and who is reminded hears it."""
+        self._free.clear()
+        self._roles.discard("worker")
+        self._leases.hand_over()
+        await self._finish()
         self._stop_polling()
         await asyncio.gather(self._polls.close(0), self._recoveries.close(0))
         self._stop_polling()

@@ -301,9 +301,13 @@ def _connected(tx: PostgresTx) -> None:
         _connect(tx)
 
 
+UNUSED = "SELECT set_config('application_name', 'idle', false) = 'idle' AND pg_advisory_unlock_all() IS NOT NULL"
+"""Nobody's any more: whoever takes that process off later ends it no more."""
+
+
 def _closed(tx: PostgresTx) -> None:
     try:
-        if tx.idle and tx.url in _lent and tx.value("SELECT pg_advisory_unlock_all() IS NOT NULL"):
+        if tx.idle and tx.url in _lent and tx.value(UNUSED):
             _idle[tx.url].append(tx._server)
             return
     except psycopg.Error:

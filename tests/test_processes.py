@@ -1,6 +1,7 @@
 """Several processes on one database, each with roles: together they are one nuan. Unless a test says so, nothing wakes
 them but that they look every second."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
@@ -171,6 +172,33 @@ async def test_the_turn_of_a_worker_that_is_killed_is_finished_by_another_with_t
     assert turns(cluster) == {"two": 1}
     calls = cluster.processes["two"].rows("SELECT state FROM call ORDER BY id")
     assert calls == [("lost",), ("settled",)]
+    assert troubles(cluster) == []
+
+
+async def test_who_is_stopped_finishes_the_call_under_way_while_another_goes_on_in_all_other_chats(
+    new_cluster: NewCluster,
+) -> None:
+    cluster = await new_cluster(model={"stop_seconds": 60})
+    cluster.model.script = lambda request: request.prompt.messages[-1].content.rpartition("第")[2][:1]
+    await cluster.hear("第1件")
+    await cluster.give("one")
+    await cluster.wait(2)
+    await cluster.hear("第2件", who="小明")
+    await cluster.give("one", 2)
+    await cluster.wait(2)
+    cluster.shut()
+    await cluster.say("第3件")
+    stopping = asyncio.create_task(cluster.processes["one"].close())
+    await cluster.say("第4件", who="小明")
+    await cluster.say("第5件")
+    asked = [request.prompt.messages[-1].content for request in cluster.model.requests]
+    assert ["第3件" in asked[-2], "第4件" in asked[-1]] == [True, True]
+    await cluster.let_answer()
+    await stopping
+    await cluster.wait(2)
+    assert sorted(cluster.replies) == ["1", "2", "3", "4", "5"]
+    assert len(cluster.model.requests) == 5
+    assert turns(cluster) == {"one": 3, "two": 2}
     assert troubles(cluster) == []
 
 

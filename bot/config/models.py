@@ -168,6 +168,9 @@ class ModelServer(ModelSettings):
     """Requests that one call makes at most, of all models together, 1 to 3."""
     slots: int = Field(default=4, ge=1, le=256)
     """Calls that may be in flight at the same time."""
+    stop_seconds: float = Field(default=4.0, ge=0, le=600)
+    """How long a stop waits for calls under way, in seconds; one that is not answered by then is paid and asked again by
+    whoever goes on. Give what stops nuan (systemd, Docker) ten more."""
 
 
 class Fallback(ModelSettings):

@@ -99,6 +99,10 @@ class ChatLeases(Protocol):
         """Those of these chats that this process works in, after it has claimed those that nobody has, in one step."""
         ...
 
+    def hand_over(self) -> None:
+        """From now on claim no chat, and give each back in which no work is under way, or once it is done."""
+        ...
+
     def on_claimed(self, call: Callable[[int], None]) -> None:
         """From now on call it on the loop with each chat that was claimed, before anything is done there: what another
         process left in it is to be taken up."""

@@ -164,6 +164,7 @@ class Dispatcher:
         self._retrying = FailureRetry(store, clock, current, log)
         self._command_handler: CommandHandler | None = None
         self._unfinished: set[int] = set()
+        self._ended = False
 
     def set_commands(self, handler: CommandHandler) -> None:
         """Hand in who carries out dot-commands: they stand on a floor above."""
@@ -172,6 +173,10 @@ class Dispatcher:
     def take_up(self, chat_id: int) -> None:
         """A turn of this chat was left between asked and said: it is finished before anything else."""
         self._unfinished.add(chat_id)
+
+    def end(self) -> None:
+        """Begin no further turn in any chat: what is due stays due."""
+        self._ended = True
 
     async def work(self, chat_id: int) -> None:
         """Finish the turn that a crash left, then answer everything that is due in this chat.
@@ -191,7 +196,7 @@ class Dispatcher:
                     await self._retrying.failed(chat_id, await self._store.events.of(turn.event_ids), error)
                 self._sender.enqueue(chat_id, None)
         self._unfinished.add(chat_id)
-        while await self._some(chat_id) == "some":
+        while not self._ended and await self._some(chat_id) == "some":
             self._sender.enqueue(chat_id, None)
         self._unfinished.discard(chat_id)
 

@@ -365,6 +365,9 @@ class OwnLeases:
         """As `ChatLeases.claim`: all of them."""
         return frozenset(chat_ids)
 
+    def hand_over(self) -> None:
+        """As `ChatLeases.hand_over`: nobody else would claim them."""
+
     def on_claimed(self, call: Callable[[int], None]) -> None:
         """As `ChatLeases.on_claimed`: never, as nobody else had it before."""
 

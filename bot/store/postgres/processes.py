@@ -268,6 +268,7 @@ class SharedLeases:
         self._owner, self._registration = registration.id, registration
         self._thread = ThreadPoolExecutor(1, "nuan-chats")
         self._held: dict[int, _Held] = {}
+        self._ending = False
         self._names: set[str] = set()
         self._claimed: list[Callable[[int], None]] = []
         self._gone: list[Callable[[], None]] = []
@@ -282,19 +283,22 @@ class SharedLeases:
         if held is None:
             yield False
             return
-        before = CHAT_LEASE.set(held.lease)
+        before, done = CHAT_LEASE.set(held.lease), False
         held.working += 1
         try:
             yield True
+            done = True
         finally:
             held.working -= 1
             held.used = True
             CHAT_LEASE.reset(before)
+            if self._ending and done and not held.working and chat_id in self._held:
+                self._give([chat_id])
 
     async def claim(self, chat_ids: Iterable[int]) -> frozenset[int]:
         """As `ChatLeases.claim`."""
         wanted = frozenset(chat_ids)
-        missing = iter(sorted(wanted - self._held.keys()))
+        missing = iter(() if self._ending else sorted(wanted - self._held.keys()))
         while some := list(islice(missing, CLAIMED_AT_ONCE)):
             for lease in await self._run(partial(self._ask, some)):
                 if (held := self._held.get(lease.chat_id)) is None or held.lease != lease:
@@ -305,6 +309,11 @@ class SharedLeases:
 
     def _ask(self, chats: list[int], tx: Tx) -> tuple[ChatLease, ...]:
         return tx.all(CLAIM, chats, self._owner, self._owner, to=ChatLease)
+
+    def hand_over(self) -> None:
+        """As `ChatLeases.hand_over`. What was cut off another may only take up once this process is no more."""
+        self._ending = True
+        self._give([chat for chat, held in self._held.items() if not held.working])
 
     def forget(self, lease: ChatLease) -> None:
         """Another process has that chat now."""
@@ -348,10 +357,13 @@ class SharedLeases:
         idle = [chat for chat, held in self._held.items() if not held.working and not held.used]
         for held in self._held.values():
             held.used = bool(held.working)
-        for chat in idle:
+        self._give(idle)
+
+    def _give(self, chats: list[int]) -> None:
+        for chat in chats:
             del self._held[chat]
-        if idle:
-            self._thread.submit(self._look, lambda tx: tx.run(GIVE_BACK, self._owner, idle))
+        if chats:
+            self._thread.submit(self._look, lambda tx: tx.run(GIVE_BACK, self._owner, chats))
 
     async def _run(self, work: Callable[[Tx], T]) -> T:
         try:
