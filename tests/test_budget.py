@@ -174,7 +174,7 @@ async def test_a_fault_after_a_memory_command_keeps_its_receipt(world: World) ->
     world.model.script = lambda request: ModelError("busy", "")
     await world.say("记住我怕狗。今天吃什么？")
     assert len(world.replies) == 1
-    assert world.replies[0].startswith("记住啦 #1\n")
+    assert world.replies[0].startswith("记住啦 #1：我怕狗\n")
     assert world.peek.memories("text") == [("我怕狗",)]
 
 

@@ -19,5 +19,5 @@ async def test_receipts_waiting_for_a_reply_are_said_alone_when_an_edit_leaves_n
     await world.app.ingest.accept(Incoming(edit.place, edit.sender, "event", edit.text, "edit", target="77"))
     world.eyes.eyes_gate = None
     await world.crash()
-    assert world.replies == ["记住啦 #1\n好，以后叫你小明 #2"]
+    assert world.replies == ["记住啦 #1：我对花生过敏\n好，以后叫你小明 #2"]
     assert world.peek.memories("text", "disabled_at") == [("我对花生过敏", None), ("小明", None)]

@@ -53,6 +53,23 @@ async def test_they_are_called_so_are_told_once_and_get_an_answer(world: World, 
     assert world.peek.memories.count(slot="address", disabled_at=None) == 0
 
 
+@pytest.mark.parametrize(
+    ("said", "refused", "name"),
+    [("我叫阿布", "别叫我阿布了", "阿布"), ("My name is Ana Sofia.", "don't call me Ana Sofia", "Ana Sofia")],
+)
+async def test_a_name_they_no_longer_want_is_told_only_as_that(
+    world: World, said: str, refused: str, name: str
+) -> None:
+    await world.say(said)
+    await world.say(refused)
+    await world.say("/new")
+    await world.say("帮我想想周末去哪" if name == "阿布" else "help me think about the weekend")
+    opened = world.last_user.partition("<ctx")[0]
+    assert opened.count(name) == 1
+    assert any(f"{no}{name}" in opened for no in ("别叫TA「", 'never call them "'))
+    assert world.peek.memories.count(slot="name") == 0
+
+
 async def test_in_a_group_nobody_is_renamed_by_it(world: World) -> None:
     await world.say("小暖，我叫小陈", "阿明", group="家")
     assert world.peek.memories.count(slot="address") == 0

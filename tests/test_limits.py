@@ -189,7 +189,7 @@ async def test_a_receipt_comes_with_the_notice(new_world: NewWorld) -> None:
     world = await new_world(limits={"person_day": 1})
     await several(world, 1)
     await world.say("记住我怕猫。你说呢？", "阿明")
-    assert world.replies[-1] == f"记住啦 #1\n{ENOUGH}"
+    assert world.replies[-1] == f"记住啦 #1：我怕猫\n{ENOUGH}"
 
 
 async def test_who_went_too_far_does_not_hold_up_who_wrote_beside_them(new_world: NewWorld) -> None:

@@ -198,6 +198,26 @@ async def test_the_tool_changes_a_memory_in_the_persons_own_words(world: World) 
 
 
 @pytest.mark.parametrize(
+    ("text", "changed"),
+    [("my dentist is on Saturday at 4pm", True), ("my dentist is on Saturday at 5pm", False)],
+)
+async def test_an_hour_may_be_told_with_the_half_of_its_day(world: World, text: str, changed: bool) -> None:
+    await world.say("remember my dentist is on Saturday at 3pm")
+    await world.wait(900)
+    updates(world, 1, text)
+    await world.say("it's at 4 now")
+    assert texts(world) == [text if changed else "my dentist is on Saturday at 3pm"]
+
+
+async def test_a_refusal_cuts_no_word_of_what_was_not_said(world: World) -> None:
+    await world.say("remember I am a nurse")
+    await world.wait(900)
+    updates(world, 1, "studies volcanology and geophysics")
+    await world.say("I love apples")
+    assert world.replies[-1].endswith("Not there: studies volcanology and geophysics")
+
+
+@pytest.mark.parametrize(
     ("number", "text", "said"),
     [
         (1, "我对花生和芒果过敏", "今天天气不错"),

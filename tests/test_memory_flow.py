@@ -362,3 +362,14 @@ async def test_what_is_sad_gets_no_cheerful_receipt(world: World, said: str, rec
     assert world.replies == [receipt]
     await world.say("撤销" if said[0] > "z" else "undo")
     assert world.peek.memories.count(disabled_at=None) == 0
+
+
+async def test_what_shows_nothing_is_neither_kept_nor_told(world: World) -> None:
+    hidden = "\u200b\xad\u2060\ufeff\u202e\u2066\U000e0041"
+    await world.say(f"记住我{hidden}住在{hidden}杭州")
+    await world.say(f"你好{hidden}呀👨\u200d👩\u200d👧می\u200cخواهم", quote=f"昨{hidden}天")
+    assert world.peek.memories("text") == [("我住在杭州",)]
+    assert not set(hidden) & set(world.sent)
+    assert "你好呀👨\u200d👩\u200d👧می\u200cخواهم" in world.sent, "these joiners are needed"
+    await world.say("忘记我住在杭州")
+    assert world.peek.memories.count(disabled_at=None) == 0

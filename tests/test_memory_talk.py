@@ -94,19 +94,23 @@ async def test_a_receipt_is_said_only_after_its_commit(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "rest"),
+    ("text", "kept", "rest"),
     [
-        ("记住我对花生过敏。今天吃什么好？", "今天吃什么好？"),
-        ("Note that my shift ends at 6. What's for dinner?", "What's for dinner?"),
+        ("记住我对花生过敏。今天吃什么好？", "记住啦 #1：我对花生过敏", "今天吃什么好？"),
+        (
+            "Note that my shift ends at 6. What's for dinner?",
+            "Got it, I'll remember #1: my shift ends at 6",
+            "What's for dinner?",
+        ),
+        ("记住我怕狗，以后叫我明哥。今天吃什么好？", "记住啦 #1：我怕狗\n好，以后叫你明哥 #2", "今天吃什么好？"),
     ],
 )
-async def test_what_is_left_of_the_message_is_answered_in_the_same_reply(world: World, text: str, rest: str) -> None:
+async def test_what_is_left_of_the_message_is_answered_in_the_same_reply(
+    world: World, text: str, kept: str, rest: str
+) -> None:
     world.model.script = lambda request: "那就吃面吧"
     await world.say(text)
-    assert len(world.replies) == 1
-    receipt, _, answer = world.replies[0].partition("\n")
-    assert receipt.endswith("#1")
-    assert answer == "那就吃面吧"
+    assert world.replies == [f"{kept}\n那就吃面吧"]
     assert rest in world.last_user
 
 

@@ -56,4 +56,4 @@ async def test_receipts_are_said_in_an_outage(world: World) -> None:
     down(world)
     await world.say("小暖，在吗", group="群")
     await world.say("小暖，记住我怕狗。你呢？", group="群")
-    assert world.replies == [DOWN, "记住啦 #1"]
+    assert world.replies == [DOWN, "记住啦 #1：我怕狗"]

@@ -74,7 +74,7 @@ async def test_a_skip_says_the_receipts_all_the_same(world: World) -> None:
     await talking(world)
     world.model.script = lambda request: "skip"
     await world.say("记住我对花生过敏。你说花生酱好吃吗？", "阿明", GROUP)
-    assert world.replies[-1] == "记住啦 #1"
+    assert world.replies[-1] == "记住啦 #1：我对花生过敏"
 
 
 @all_cases(

@@ -169,7 +169,7 @@ async def test_what_waited_behind_the_turn_is_dropped_but_what_memory_was_told_i
 async def test_a_receipt_of_the_stopped_turn_is_said_with_the_stop(world: World) -> None:
     await asked(world, "记住我对花生过敏。你觉得花生酱好吃吗？", "阿明", "")
     await world.say("停", "阿明")
-    assert world.replies == [f"记住啦 #1\n{STOPPED}"]
+    assert world.replies == [f"记住啦 #1：我对花生过敏\n{STOPPED}"]
 
 
 async def test_a_stop_survives_a_crash_and_is_not_done_twice(world: World) -> None:

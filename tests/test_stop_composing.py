@@ -39,7 +39,7 @@ async def test_what_was_kept_is_confirmed_once_whoever_says_stop(open_world: Ope
     await world.app.ingest.accept(world.message("小暖，停", "阿红", GROUP))
     await world.held()
     await seen(world)
-    assert world.replies == [OTHERS, "记住啦 #1\n好的"]
+    assert world.replies == [OTHERS, "记住啦 #1：我爱吃面\n好的"]
 
 
 async def test_ones_own_stop_ends_it(open_world: OpenMedia) -> None:

@@ -122,3 +122,52 @@ async def test_before_all_about_a_name_goes_the_lines_that_tell_of_it_are_shown(
     await world.say("记住我老板姓周")
     await world.say("忘记老板")
     assert "“我老板今天又骂人了”" in world.replies[-1]
+
+
+FORGETS, KEEPS = ("forget", '{"text": "长安街12号"}'), ("remember", '{"text": "新地址是建国路5号"}')
+
+
+@pytest.mark.parametrize("asked", [(FORGETS, KEEPS), (KEEPS, FORGETS)])
+async def test_what_is_told_behind_a_wish_to_forget_may_be_kept(
+    world: World, asked: tuple[tuple[str, str], ...]
+) -> None:
+    await world.say("我之前住长安街12号")
+    left = [calls(one) for one in asked]
+    world.model.script = lambda request: left.pop(0) if left else "好的"
+    await world.say("忘了我的旧地址吧，新地址是建国路5号")
+    assert world.peek.memories("text", disabled_at=None) == [("新地址是建国路5号",)]
+    assert "“我之前住长安街12号”我不记" in world.replies[-1]
+
+
+@pytest.mark.parametrize(
+    ("lines", "text"),
+    [
+        (["我之前住长安街12号，麻烦把旧地址忘掉吧，风好大"], "我之前住长安街12号"),
+        (["昨晚我和老公大吵了一架，杯子都砸了", "你忘了这事吧，今天风好大"], "昨晚我和老公大吵了一架"),
+        (["我喜欢狗，不过别记这个哦"], "我喜欢狗"),
+        (["忘了我住长安街12号吧，我搬家了"], "我从长安街12号搬家了"),
+    ],
+)
+@pytest.mark.parametrize("first", ["remember", "forget"])
+async def test_what_is_to_be_forgotten_is_not_kept_by_a_model(
+    world: World, lines: list[str], text: str, first: str
+) -> None:
+    wish = json.dumps({"text": text}, ensure_ascii=False)
+    for line in lines[:-1]:
+        await world.say(line)
+    left = [calls((name, wish)) for name in (first, "remember")]
+    world.model.script = lambda request: left.pop(0) if left else "好的"
+    await world.say(lines[-1])
+    assert world.peek.memories.count(disabled_at=None) == 0
+
+
+async def test_what_came_with_a_wish_to_forget_it_is_not_kept_by_a_model(world: World) -> None:
+    world.shut()
+    for line in ("在吗", "我之前住长安街12号", "麻烦把旧地址忘掉吧，今天风好大"):
+        await world.app.ingest.accept(world.message(line))
+        await world.held()
+    left = [calls(("remember", '{"text": "我之前住长安街12号"}'))]
+    world.model.script = lambda request: left.pop(0) if "风好大" in str(request.prompt) and left else "好的"
+    await world.let_answer()
+    assert left == []
+    assert world.peek.memories.count() == 0

@@ -112,5 +112,5 @@ async def test_what_is_said_after_a_receipt_is_in_the_language_of_the_line(world
     await answers_offline(world)
     for line in ("hello there", "I had a long day today", "我等下要去超市，记住我要买盐。"):
         await world.say(line)
-    assert world.replies[-1].startswith("记住啦 #1\n")
+    assert world.replies[-1].startswith("记住啦 #1：我要买盐\n")
     assert "nuan init` in" not in world.replies[-1]

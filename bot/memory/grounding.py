@@ -108,12 +108,13 @@ def stands(
             missing = checked.words
             continue
         carrying = [line.number for line in lines if new & assertions.terms(folded_plain(line.text))]
-        if not new and folded_plain(text) != folded_plain(known):  # only a number or a day is another one
+        if not carrying and folded_plain(text) != folded_plain(known):  # only a number or a day is another one
             fresh = numbers(folded_plain(text), all_of_them=True) - numbers(folded_plain(known), all_of_them=True)
             carrying = [
                 line.number
                 for line in lines
-                if fresh & numbers(folded_plain(line.text), all_of_them=True) or times(line.text, line.at, scope.tz)
+                if fresh & numbers(folded_plain(line.text), all_of_them=True)
+                or (not new and times(line.text, line.at, scope.tz))
             ]
         if carrying:
             return carrying[-1] - 1

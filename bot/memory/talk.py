@@ -141,7 +141,7 @@ def first_missing(
         if not told and not _in_weekend(one, text, days, talk):
             return "day", text[one.start : one.end]
     if not _weekdays(_without(text, days)) <= _weekdays("\n".join(words for words, _ in talk.dated)):
-        return "day", item.text[:20]
+        return "day", item.text
     there = _numbers(talk, said_at)
     said = numbers(_without(text, days), all_of_them=False)
     if new := [one for one in said if one not in there and one.removesuffix("000") not in there]:
@@ -157,7 +157,7 @@ def first_missing(
     )
     empty = item.section != "moods" and not said and not days and (plain_only or share == 1)
     if empty:  # 嗯, x, a bare name
-        return "words", item.text[:20]
+        return "words", item.text
     if share > news and len(words) >= FEW:
         return "words", " ".join(words[:4])
     share, words = novelty(bare, mine)
@@ -165,7 +165,7 @@ def first_missing(
         return "owner", " ".join(words[:4])
     if _another_relative(text, own, talk.own):
         return "about", item.about
-    return ("denial", item.text[:20]) if _turned(text, own) else None
+    return ("denial", item.text) if _turned(text, own) else None
 
 
 def day_of(item: DigestItem, talk: TalkText, said_at: int) -> DatedMoment | None:

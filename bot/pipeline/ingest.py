@@ -30,7 +30,7 @@ from bot.speaking.reminders import nudging_rules
 from bot.store.events import WaitingChat
 from bot.store.ingest import Accepted, Arrival
 from bot.store.store import Store
-from bot.text.clean import clean, clean_file, clean_name
+from bot.text.clean import clean, clean_file, clean_name, shown
 from bot.text.codes import code_in, is_greeting, without_keys
 from bot.text.fold import usual_script
 from bot.text.length import clip_whole
@@ -186,7 +186,7 @@ class Ingest:
         return replace(
             incoming,
             text=without_keys(cleaned(incoming.text)),
-            quote=without_keys(clean(incoming.quote[:READ_CHARS])),
+            quote=without_keys(cleaned(incoming.quote[:READ_CHARS])),
             attachments=tuple(replace(one, name=clean_file(one.name)) for one in incoming.attachments),
             place=replace(incoming.place, title=clean_name(incoming.place.title) if incoming.place.title else ""),
             sender=replace(sender, name=clean_name(sender.name)) if sender is not None else None,
@@ -274,8 +274,9 @@ class Ingest:
 
 
 def cleaned(text: str) -> str:
-    """A message as it is stored. It is cut before it is cleaned: cleaning hostile megabytes holds up everybody."""
-    return clean(clip_whole(text, MOST_CHARS)[0])
+    """A message as it is stored, as people see it. It is cut before it is cleaned: cleaning hostile megabytes holds up
+    everybody."""
+    return shown(clean(clip_whole(text, MOST_CHARS)[0]))
 
 
 def _is_edit(incoming: Incoming) -> bool:

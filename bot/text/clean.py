@@ -15,7 +15,7 @@ NAME_CHARS = 64
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ENTITY = re.compile(r"&(?=#?\w{1,12};)")
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]")
-_LINE_END = re.compile("\r\n?")
+_LINE_END = re.compile("\r\n?|[\x85\u2028\u2029]")
 _BLANK = re.compile("[\\s\u115f\u1160\u2800\u3164\uffa0]+")
 _ID_SIGNS = re.compile("[:：﹕︰∶꞉ː׃()（）﹙﹚⦅⦆｟｠]+")
 _NAME_INPUT = 16 * NAME_CHARS

@@ -7,7 +7,7 @@ from typing import cast
 
 from bot.core.archive import FrontMatter, NoteChunk, NoteRefused
 from bot.core.memories import Visibility
-from bot.text.clean import clean
+from bot.text.clean import clean, shown
 from bot.text.length import clip, estimate_tokens
 from bot.text.split import longest_prefix
 
@@ -108,7 +108,7 @@ def _decoded(data: bytes, encoding: str, most: int) -> str | None:
         return None
     if "\0" in text or len(_CONTROLS.findall(text)) > len(text) * MOST_CONTROLS:
         return None
-    return clip(clean(text), most)
+    return clip(shown(clean(text)), most)
 
 
 def _chinese(sample: bytes) -> tuple[str, str]:

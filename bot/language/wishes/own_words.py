@@ -79,6 +79,12 @@ class OwnWords:
         found = tuple(n for n, clause in enumerate(self.clauses) if _wishes(clause, "own_drop", "own_not_drop"))
         return found or (tuple(range(len(self.clauses))) if "forget" in self.asks else ())
 
+    @property
+    def behind(self) -> str:
+        """What it says behind its wish to forget something; "" where it has none, or asks that nothing of it is kept."""
+        last = self.clauses[max(self.drops)].end if self.erases else len(self.origin)
+        return unfold(self.text, self.origin, last, len(self.origin)).strip()
+
     def carries(self, text: str) -> bool:
         """Whether each clause of `text` stands in this message word for word, and not denied or asked there."""
         wanted = [_BARE.sub("", part) for part in re.split(",", shaped(fold_mapped(text)[0], ()).replace("。", ","))]

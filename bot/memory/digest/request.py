@@ -41,7 +41,7 @@ class KnownFacts:
     commitments: tuple[Commitment, ...] = ()
     reminders: tuple[Reminder, ...] = ()
     called: tuple[Memory, ...] = ()
-    """How the speakers asked to be called: known, and not to be changed."""
+    """How the speakers asked to be called, and how not: known, and not to be changed."""
 
 
 NOTHING = KnownFacts()
@@ -181,9 +181,9 @@ def request_text(lines: tuple[DigestLine, ...], scope: TalkScope, known: KnownFa
     facts: list[_Known] = [*known.memories, *known.commitments, *known.reminders]
     several = scope.kind == "group"
     called = [
-        f"{scope.names.get(one.owner_id or 0, '')}: called {one_row(one.text)}"
-        if several
-        else f"called {one_row(one.text)}"
+        (f"{scope.names.get(one.owner_id or 0, '')}: " if several else "")
+        + ("called " if one.slot == "address" else "not called ")
+        + one_row(one.text)
         for one in known.called
     ]
     if facts or called:

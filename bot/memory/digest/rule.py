@@ -24,6 +24,7 @@ from bot.language.statements import (
 )
 from bot.language.time.dates import date_in, due_in, nudge_for
 from bot.language.wishes.forget import features_of
+from bot.language.wishes.names import introduced_name, only_names
 from bot.language.wishes.reader import understand
 from bot.memory.promises import promise_endings
 from bot.memory.transcript import MESSAGE_CHARS, DigestLine, LineWords, TalkScope, forgets, was_forgotten, words_of
@@ -357,9 +358,14 @@ def rule_summary(told: LineWords, gone: LineWords, memorable: set[int]) -> str:
 
 
 def _telling(words: str) -> str:
-    """The sentence of a message that tells most, without orders to a model; or ""."""
+    """The sentence of a message that tells most, without orders to a model or a mere name, which its memory tells as
+    long as it holds; or ""."""
     asked = ("？" if not words.isascii() else "?", "")
-    items = [one.text + asked["?" not in fold(one.end)] for one in sentences(words) if not idle(one.folded)]
+    items = [
+        one.text + asked["?" not in fold(one.end)]
+        for one in sentences(words)
+        if not idle(one.folded) and not only_names(one.text, introduced_name(one.text) or "")
+    ]
     return max(
         items,
         key=lambda item: (min(informative_count(item), _MOST_WEIGHT) >= _TELLING, informative_count(item)),

@@ -313,6 +313,8 @@ class RememberActions:
             if keys[0] in ("remembered", "remembered_sad")
             else ""
         )
+        # What waits for a reply, or for the next receipt, is stored as it will be said.
+        quotes = (ReceiptQuote(quote),) if quote and told.last and not told.rest else ()
 
         def receipt(number: int, again: bool) -> str:
             if older is None or again:
@@ -331,7 +333,7 @@ class RememberActions:
         self._store.tombstones.remove_tombstone(text, now)
         return await self._store.memories.remember(
             memory,
-            self.receipts.receipt(told, receipt, "say_forget", quotes=(ReceiptQuote(quote),) if quote else ()),
+            self.receipts.receipt(told, receipt, "say_forget", quotes=quotes),
             now,
             rule,
             rewrite=rewrite,

@@ -429,7 +429,7 @@ class SessionCloser:
         )
         open_ = await self._store.commitments.open(here, OPEN)
         asked = [each for person in here.person_ids for each in await self._store.reminders.open(person, chat.id)]
-        called = tuple(m for m in memories if m.slot == "address" and m.disabled_at is None and m.owner_id in people)
+        called = tuple(m for m in memories if m.is_name and m.disabled_at is None and m.owner_id in people)
         return KnownFacts(current, open_, tuple(each for each in asked if not each.promise)[:OPEN], called)
 
     async def _may_wait(self, session: Session, lines: tuple[DigestLine, ...]) -> bool:

@@ -123,16 +123,25 @@ class Consent:
         *,
         again: bool = False,
         since: int = 0,
+        told: bool = False,
     ) -> Ground:
         """What a text to be written rests on.
 
         The words may be cleaned: their numbers, names, days and denials must stand there, or in what is `known`, the
         very thing that is changed. Something of it must be new, unless the known may be said `again`.
-        Only what was written after `since`, ms, counts.
+        Only what was written after `since`, ms, counts; with `told`, what nobody asked to keep, only what was said after a
+        wish to forget something. Of a line that is to be kept nowhere only what stands behind that wish counts.
         """
         lines = await self.lines(context, done=True)
         unkept = await self._store.events.off_record(tuple(line.id for line in lines))
-        found = [line for line in lines if line.at > since and line.id not in unkept]
+        found: list[Event] = []
+        for line in lines:
+            own = read_own_words(line.id, line.text, self._names)
+            if told and own.drops:
+                found.clear()
+            left = own.behind if line.id in unkept or (told and own.drops) else line.text
+            if line.at > since and left:
+                found.append(replace(line, text=left))
         for line in found if section != "promises" else ():
             if read_own_words(line.id, line.text, self._names).carries(text):
                 return Ground(line.id)

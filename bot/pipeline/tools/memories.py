@@ -130,16 +130,15 @@ class MemoryTools:
         if which and not asked.kind:
             return await self._update(context, which, text)
         said = await self._said(context)
-        ground = await self._consent.carrier(context, text)
+        unasked = not any(own.keeps or own.calls for own in said)
+        ground = await self._consent.carrier(context, text, told=unasked)
         event = ground.event_id
         if not event and asked.kind == "not":  # 不要再喊我學姊了, 别这么叫我: the name alone says no
             heard = "\n".join(line.text for line in await self._heard(context))
             event = next((own.event_id for own in said if own.refuses(text, heard)), 0)
-        if not any(own.keeps or own.calls for own in said):
-            # What stands in the message that is answered a model may take for asked, in whatever words but a no.
-            denied = any(own.drops for own in said) or self._store.tombstones.covers(text)
-            if event not in context.event_ids or denied:
-                raise ToolRefused("remember_unasked")
+        # What stands in the message that is answered a model may take for asked, in whatever words but a no.
+        if unasked and (event not in context.event_ids or self._store.tombstones.covers(text)):
+            raise ToolRefused("remember_unasked")
         if not event:
             raise ToolRefused("remember_words", as_data(clip(ground.missing, SHOWN_CHARS)))
         slot = NAMES.get(asked.kind, "")
@@ -233,7 +232,8 @@ class MemoryTools:
         if not asking:
             raise ToolRefused("forget_unasked")
         said = max(asking, key=lambda own: (own.asks != HINTED, own.event_id))
-        mine = await self._owned(context)
+        told = await self._store.memories.kept_from((said.event_id,), context.person_id)  # beside the wish
+        mine = tuple(memory for memory in await self._owned(context) if memory not in told)
         if wanted and not number and not said.erases and not any(_says_it(memory, wanted, "") for memory in mine):
             own = await self._consent.lines(context)
             if any(fold(wanted) in fold(line.text) for line in own):  # what they just told, whatever is kept like it
