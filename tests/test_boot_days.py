@@ -191,26 +191,20 @@ def test_a_promise_is_due_by_the_calendar_of_the_person() -> None:
 
 
 def test_what_comes_sooner_is_not_left_out_for_what_comes_later() -> None:
-    """Nor for what is known besides, though a shorter line of a later day would still have room."""
+    """Though a shorter line of a later day would still have room; and what is known besides takes none of it."""
     day = at("2026-06-12 00:00")
+    plans = [f"第{n}件很早就和大家一起商量好了要去做的事情" for n in range(8, 14)]
     known = facts(
         *(memory(n, f"第{n}个朋友住在很远很远的城市里面", "identity") for n in range(1, 30)),
         *(
-            memory(
-                100 + n,
-                f"第{n}件很早就和大家一起商量好了要去做的事情",
-                "event",
-                day + n * DAY,
-                said=NOW - DAY,
-                dated="day",
-            )
-            for n in range(1, 12)
+            memory(100 + n, text, "event", day + n * DAY, said=NOW - DAY, dated="day")
+            for n, text in enumerate((*plans, "还书"), 8)
         ),
-        memory(200, "还书", "event", day + 12 * DAY, said=NOW - DAY, dated="day"),
     )
-    for limit in range(200, 700, 50):
+    for limit in range(150, 600, 15):
         told = [number for number in opened(known, limit=limit).told("memory") if number > 100]
-        assert told == [*range(101, 112), 200][: len(told)]
+        assert told == [*range(108, 115)][: len(told)]
+    assert len(told) == 7
 
 
 async def test_a_reminder_that_comes_back_says_how_often(world: World) -> None:
