@@ -9,11 +9,13 @@ import argparse
 import asyncio
 import json
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
+from itertools import product
 from pathlib import Path
 from signal import SIGTERM
 from time import process_time
@@ -97,9 +99,9 @@ async def started(homes: Sequence[tuple[Machine, str]]) -> AsyncIterator[list[Pr
 
 
 async def throughput(
-    layout: str, model_ms: int, chats: int, turns: int, folder: Path, size: Size | None = None
+    layout: str, model_ms: int, chats: int, turns: int, folder: Path, filled: Path | None = None
 ) -> Throughput:
-    """All chats talk at once; with a `size` in a database that has so much already."""
+    """All chats talk at once; in a copy of the data folder `filled`, which `tests.bench.largedb` made."""
     async with FakeTelegram(TELEGRAM) as telegram, TimedModel(model_ms) as model, DatabaseServer() as server:
         settings = common(model) | {
             "TELEGRAM__TOKEN": TELEGRAM,
@@ -111,8 +113,8 @@ async def throughput(
         place = {} if layout == "file" else {"STORE__URL": server.url}
         named = enumerate(LAYOUTS[layout])
         homes = {f"data{number}": words for number, words in named}
-        if size is not None:
-            await make(folder / "data0", size)
+        if filled is not None:
+            await asyncio.to_thread(shutil.copytree, filled, folder / "data0")
             if place:
                 moved = await run(Machine(folder, settings, "data0"), "move", "--to", server.url, seconds=3_600)
                 assert moved.code == 0, moved.err
@@ -185,14 +187,16 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--layouts", nargs="*", choices=LAYOUTS, default=list(LAYOUTS))
     parser.add_argument("--growth", action="store_true", help="one process in a small and in a large database instead")
     options = parser.parse_args(arguments)
-    sizes = (SMALL, LARGE) if options.growth else (None,)
-    for layout in options.layouts:
-        for model_ms in options.model:
-            for size in sizes:
-                with tempfile.TemporaryDirectory(prefix="nuan-") as folder:
-                    measured = throughput(layout, model_ms, options.chats, options.turns, Path(folder), size)
-                    found = asdict(asyncio.run(measured)) | ({"size": asdict(size)} if size else {})
-                    print(json.dumps(found, ensure_ascii=False), flush=True)
+    with tempfile.TemporaryDirectory(prefix="nuan-") as kept:
+        filled = {size: Path(kept, str(size.chats)) for size in (SMALL, LARGE) if options.growth}
+        for size, data in filled.items():
+            asyncio.run(make(data, size))
+        for layout, model_ms, held in product(options.layouts, options.model, filled or (None,)):
+            with tempfile.TemporaryDirectory(prefix="nuan-") as folder:
+                place = filled[held] if held else None
+                measured = throughput(layout, model_ms, options.chats, options.turns, Path(folder), place)
+                found = asdict(asyncio.run(measured)) | ({"size": asdict(held)} if held else {})
+                print(json.dumps(found, ensure_ascii=False), flush=True)
     return 0
 
 
