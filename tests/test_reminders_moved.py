@@ -47,6 +47,7 @@ async def test_a_reminder_is_moved_by_as_much_as_they_say(world: World, line: st
 async def test_how_long_the_request_itself_named_moves_nothing(world: World) -> None:
     world.model.digests = True
     await world.say("明天10点提醒我开会，要开两个小时")
+    await world.wait(60)
     uses(world, id="⏰1", when="2026-06-13T12:00")
     await world.say("今天天气不错")
     assert due(world) == ["2026-06-13 10:00"]
@@ -80,12 +81,13 @@ async def test_what_just_rang_is_said_again_after_as_long_as_they_want(world: Wo
     [
         ("the gym reminder has had its day", True),
         ("joined a gym with a coach who texts me, ⏰1 can rest", True),
+        ("i can't keep up with the gym, that one is history", True),
         ("keep the gym reminder on", False),
         ("please never drop the gym reminder", False),
         ("is the gym reminder still on?", False),
         ("maybe the gym reminder is a bit much", False),
         ("the cat slept all day", False),
-        ("“the gym reminder has had its day”", False),
+        ("my sister goes “just cancel the gym reminder”, typical", False),
     ],
 )
 async def test_a_reminder_that_they_speak_of_ends_as_the_model_judges_and_they_are_told(
@@ -135,6 +137,15 @@ async def test_a_line_about_one_that_is_set_names_it_for_the_model(world: World,
     cue = world.last_user.rpartition("</ctx>")[2]
     assert ("⏰1 吃药" in cue) is named
     assert ("remind" in cue) is named
+
+
+async def test_of_several_that_are_set_a_line_names_the_closest_for_the_model(world: World) -> None:
+    world.model.digests = True
+    await world.say("每天早上八点提醒我吃药")
+    await world.say("每天晚上八点提醒我打给老王")
+    await world.say("晚上打给他那个提醒可以停了")
+    assert "⏰2 打给老王" in world.last_user.rpartition("</ctx>")[2]
+    assert "⏰1" not in world.last_user.rpartition("</ctx>")[2]
 
 
 @pytest.mark.parametrize(

@@ -38,9 +38,9 @@ from bot.pipeline.reminder_texts import (
 )
 from bot.pipeline.texts import Texts
 from bot.speaking.reminders import (
+    closest,
     promised_task,
     quiet_end,
-    shares_task,
     spoken_at,
     with_line_before,
     with_weekday,
@@ -56,8 +56,8 @@ from bot.text.length import clip
 LEFT: frozenset[UnclearTime] = frozenset(("several", "rule", "vague", "day", "half", "before", "task"))
 """What a model that judges is left to understand; everything else is asked at once."""
 
-LABEL_CHARS = 30
-"""Of what a reminder is of, in a line for the model."""
+LABEL_CHARS, MOST_NAMED = 30, 3
+"""Of what a reminder is of, in a line for the model, and how many such a line names."""
 
 NO_WISH = ReminderWish("cancel", "")
 """Stands for a message with no wish, or with several: it sets nothing."""
@@ -178,10 +178,9 @@ class ReminderService(OpenReminders):
         return RequestOutcome(True) if await self._retimed(at, event) else other
 
     async def _cue(self, at: ReminderRequest, event: Event) -> str:
-        """What a model is told of a message that may ask for a reminder: of those that are set the ones that it shares
-        words with, else the only one."""
+        """What a model is told of a message that may ask for a reminder, or be about one that is set."""
         mine = [each for each in await self.within_reach(at) if not each.promise]
-        known = [each for each in mine if shares_task(each, event.text)] or (mine if len(mine) == 1 else [])
+        known = closest(mine, event.text)[:MOST_NAMED]
         named = (f"{number_mark('reminder', each.id)} {as_data(clip(each.text, LABEL_CHARS))}" for each in known)
         return f"reminder {'; '.join(named)}" if known else "remind"
 

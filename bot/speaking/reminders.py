@@ -238,6 +238,16 @@ def shares_task(reminder: Reminder, text: str) -> bool:
     return bool(shared) and (words_weight(shared) >= SHARED_WEIGHT or shared == mine)
 
 
+def closest(reminders: Sequence[Reminder], text: str) -> tuple[Reminder, ...]:
+    """Those that share most with these words; where none shares anything, the only one that there is."""
+    said = content_words(text)
+    weights = [words_weight(content_words(each.text) & said) for each in reminders]
+    most = max(weights, default=0)
+    return tuple(
+        each for each, weight in zip(reminders, weights, strict=True) if weight == most and (most or len(weights) == 1)
+    )
+
+
 def due_then(words: str, reminders: Sequence[Reminder], now: int, tz: tzinfo) -> tuple[Reminder, ...]:
     """Those due on the day, and in the part of it, that words of a wish name and nothing else (明天早上那个)."""
     task, parts = task_of(words)
