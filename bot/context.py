@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Literal
 
-from bot.core.events import FORGOTTEN, Event, EventKind
+from bot.core.events import FORGOTTEN, WISH_TAKEN, Event, EventKind
 from bot.text.clean import clean, clean_name
 from bot.text.dates import duration_label
 from bot.text.length import clip, clip_whole
@@ -216,7 +216,7 @@ class CtxFrame:
     `to` names those who wait for the answer, where that is not plain, `follow` those who did not call. `legend`
     explains the elements, each where a log shows it first: it knows those `explained` before. `note` belongs into the
     first <ctx> of a log. `cut_note` ends a message that was too long to be taken whole; {n} in it becomes the number of
-    code points left out. `forgotten` stands for a line that was.
+    code points left out. `forgotten` stands for a line that was, `wish` for a wish to forget that was taken out of one.
     """
 
     now: str
@@ -227,6 +227,7 @@ class CtxFrame:
     note: str = ""
     cut_note: str = "…(+{n})"
     forgotten: str = "(forgotten)"
+    wish: str = "(asked to forget something: see below)"
     to: tuple[str, ...] = ()
     follow: tuple[str, ...] = ()
     alone: str | None = None
@@ -397,9 +398,11 @@ def _drop_receipts(lines: tuple[ContextLine, ...], shown: dict[tuple[int, ...], 
 
 
 def _told(line: ContextLine, limits: CtxLimits, frame: CtxFrame, whole: str | None = None) -> str:
-    """One line as XML; of one that was forgotten, that it was."""
+    """One line as XML; of one that was forgotten, that it was, and where a wish to forget stood, that it did."""
     if line.label == FORGOTTEN:
         line = replace(line, text=frame.forgotten, label="")
+    elif line.label == WISH_TAKEN:
+        line = replace(line, text=frame.wish + line.text, label="")
     return element(line, limits, whole, frame.alone)
 
 

@@ -11,6 +11,9 @@ AttachmentKind = Literal["image", "voice", "file"]
 FORGOTTEN = "forgotten"
 """The label of a line of which nothing is left but that somebody said it."""
 
+WISH_TAKEN = "wish"
+"""The label of a message of which a wish to forget was taken out, so that only what it says besides is left."""
+
 OutgoingKind = Literal["reply", "receipt", "notice", "command", "withdrawal"]
 
 ArgumentShape = Literal["none", "text", "words"]

@@ -29,6 +29,9 @@ that a message, or what its writer tells next (ahead), is not kept, nothing said
 what was kept just now (else that a message is not kept), some thing that was talked of last, or what it seems to name,
 so that it is asked back."""
 QuestionKind = Literal["what", "name", "which", "clarify", "drop", "cue", "about", "done", "pasted"]
+FORGET_QUESTIONS: tuple[QuestionKind, ...] = ("about", "which")
+"""Those that show what may be forgotten; an answer in words of its own a model takes to the tool forget."""
+
 NumberedThing = Literal["memory", "reminder", "promise"]
 """What a number that people say is of."""
 

@@ -46,7 +46,8 @@ class UnlearnRequest:
     """What a person asks to forget in a message, and what is left of that message to answer ("" for nothing).
 
     `forever` asks for it to be gone at once, without the days for undo. `lines` (id: text) are what they said of a
-    matter of which no memory tells: the one memory is its name, without a number.
+    matter of which no memory tells, and `wish` those in which it was asked before: the memories are what both say, each
+    without a number.
     """
 
     memories: tuple[Memory, ...]
@@ -54,6 +55,7 @@ class UnlearnRequest:
     rest: str
     forever: bool = False
     lines: tuple[tuple[int, str], ...] = ()
+    wish: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

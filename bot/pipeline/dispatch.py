@@ -6,8 +6,16 @@ from functools import partial
 from typing import Literal, Protocol
 
 from bot.core.errors import OverLimit, StatementError
-from bot.core.events import Draft, Event
-from bot.core.memories import CommitmentState, Memory, MemoryCommand, MemoryQuestion, MemoryVerb, ParsedCommands
+from bot.core.events import WISH_TAKEN, Draft, Event
+from bot.core.memories import (
+    FORGET_QUESTIONS,
+    CommitmentState,
+    Memory,
+    MemoryCommand,
+    MemoryQuestion,
+    MemoryVerb,
+    ParsedCommands,
+)
 from bot.core.people import Chat, Person, Script
 from bot.core.ports import Clock, Log
 from bot.core.sessions import Occasion, Turn
@@ -279,7 +287,7 @@ class Dispatcher:
         timer = self._timings.begin(self._clock, (event.id for event in batch))
         receipts: list[str] = []
         answering: list[Event] = []
-        cueing: list[tuple[Event, bool]] = []
+        cueing: list[tuple[Event, bool, MemoryQuestion | None]] = []
         reminds = list[str]()
         batch = await self._limiter.within_limits(batch, waiting)
         for event in batch:
@@ -305,7 +313,7 @@ class Dispatcher:
             receipts += done
             if left is not None:  # the model is told the wish, too, whose receipt it is told
                 answering.append(came if left is event else left)
-                cueing.append((left, bool(done)))
+                cueing.append((left, bool(done), question))
         if not answering:
             if receipts:  # what they came with was done without an answer
                 await self._store.outbox.confirm(chat.id, batch[0].id, "\n".join(receipts), self._clock.now())
@@ -387,7 +395,10 @@ class Dispatcher:
         reads = partial(self._known, chat, person)
         understood, still = await self._remember_actions.heard(event, question, reads)
         if question is not None and not understood.commands and not still:
-            await self._store.memories.drop_question(chat.id, person.id)
+            if question.kind in FORGET_QUESTIONS and self._current.value.uses_tools:
+                await self._store.memories.leave_question(chat.id, person.id, self._clock.now())
+            else:
+                await self._store.memories.drop_question(chat.id, person.id)
             if question.kind == "clarify" and not (event.forwarded or stopped):
                 await self._store.memories.offer_answer(question.memories[0], event, self._clock.now())
         if chat.kind == "dm" and not understood.commands:
@@ -438,9 +449,11 @@ class Dispatcher:
             done.append((command, receipt))
         if not rest and not (self._current.value.uses_tools and await self._remember_actions.changes(event)):
             return [], None
-        forgot = any(_hides(command) for command in understood.commands)
         receipts = self._remember_actions.receipts.joined(done, script)
-        return list(receipts), replace(event, text=rest) if forgot else event
+        # What was only asked about stands as it was said.
+        left = await self._store.events.of((event.id,)) if _hides(commands[-1][1]) else ()
+        emptied = any(each.label == WISH_TAKEN for each in left)
+        return list(receipts), replace(event, text=rest, label=WISH_TAKEN) if emptied else event
 
     async def _script(self, event: Event, person: Person) -> Script:
         """What a message is answered in; undo and 叫我阿明 tell nothing, so it is as its writer wrote just before."""
@@ -468,17 +481,24 @@ class Dispatcher:
         return True
 
     async def _cues(
-        self, answering: Iterable[tuple[Event, bool]], chat: Chat, person: Person, promising: Collection[int]
+        self,
+        answering: Iterable[tuple[Event, bool, MemoryQuestion | None]],
+        chat: Chat,
+        person: Person,
+        promising: Collection[int],
     ) -> tuple[str, ...]:
         """What messages may ask of memory, and which promises they may end, for the model that answers them.
 
-        Of each what is left of it, and whether something of that was done.
+        Of each what is left of it, whether something of that was done, and the question that it may answer.
         """
         if not self._current.value.uses_tools:
             return ()
         found: list[str] = []
-        for event, done in answering:
-            found += await self._remember_actions.cues(event, done=done)
+        for event, done, question in answering:
+            read = await self._remember_actions.cues(event, done=done)
+            if question is not None and question.kind in FORGET_QUESTIONS and not (done or event.forwarded):
+                read = ["answer", *(each for each in read if each not in ("forget", "any"))]
+            found += read
             if event.person_id == person.id and person.id in promising and not event.forwarded:
                 found += await self._remember_actions.settling.cue(event, await self._planner.audience(chat, person))
         return tuple(dict.fromkeys(found))

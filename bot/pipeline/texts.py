@@ -125,6 +125,7 @@ class Texts:
             note=self.openings.text("legend_group", script) if alone is None else "",
             cut_note=self.openings.text("cut", script, n="{n}"),
             forgotten=self.openings.text("forgotten", script),
+            wish=self.openings.text("wish", script),
             alone=alone,
         )
 

@@ -258,8 +258,13 @@ class TurnRunner:
             outcomes = await self._tooling.run(bench, waiting)
             gone = [each.answer.forget for each in outcomes if each.answer.forget is not None]
             if gone:
-                every = dict.fromkeys(memory for each in gone for memory in each.memories)
-                await self._forget(turn, running.person, replace(gone[0], memories=tuple(every)))
+                every = tuple(dict.fromkeys(memory for each in gone for memory in each.memories))
+                lines, wish = (
+                    dict(line for rows in told for line in rows)
+                    for told in zip(*((each.lines, each.wish) for each in gone), strict=True)
+                )
+                whole = replace(gone[0], memories=every, lines=tuple(lines.items()), wish=tuple(wish.items()))
+                await self._forget(turn, running.person, whole)
                 return False
             for outcome in outcomes:
                 receipt = await self._store.turns.tool_done(turn, outcome, self._clock.now())
@@ -427,16 +432,19 @@ class TurnRunner:
     async def _forget(self, turn: Turn, person: Person, unlearn: UnlearnRequest) -> None:
         """Forget it and say so; what is left of the message is answered in a turn of its own. Once for a message."""
         now, memories, days = self._clock.now(), unlearn.memories, self._current.settings.memory.undo_days
-        forever, lines = unlearn.forever or not days or bool(unlearn.lines), unlearn.lines
+        lines, known = unlearn.lines, tuple(memory for memory in memories if memory.id)
+        forever = unlearn.forever or not days or not known
         said = await self._store.events.of((unlearn.event_id,))
         script = self._current.words.script_of(said[0].text if said else "", person.script)
         event = Event(unlearn.event_id, turn.chat_id, now, "message", person.id, person.name, "")
         _, account = await self._store.people.answer_to(event)
-        gone_ids = " ".join(f"#{memory.id}" for memory in memories)
+        gone_ids = " ".join(f"#{memory.id}" for memory in known)
 
         def say(key: str, number: int) -> str:
             text = self._current.words.messages.text
-            what, gone = text("matter_this", script), text("gone_lines", script, n=len(lines))
+            counts = {"memories": len(known), "lines": len(lines)}
+            gone = text("mem_why_joint", script).join(text(f"gone_{of}", script, n=n) for of, n in counts.items() if n)
+            what = text("matter_this", script)
             return text(key, script, id=number, list=gone_ids, days=days, what=what, gone=gone)
 
         def buttons(number: int) -> tuple[Button, ...]:
@@ -445,7 +453,8 @@ class TurnRunner:
             return (Button(say("button_undo", number), say("say_undo", number), account),) if account else ()
 
         one = "forgot" if len(memories) == 1 else "forgot_several"
-        key = "forgot_matter" if lines else "forgot_forever" if forever else one
+        matter = "forgot_matter" if forever else "forgot_matter_undo"
+        key = matter if lines else "forgot_forever" if forever else one
         receipt = Receipt(
             event.id,
             turn.chat_id,
@@ -458,7 +467,7 @@ class TurnRunner:
         )
         until = None if forever else now + days * DAY_MS
         await self._store.memories.forget_in_turn(
-            turn, Forgetting(memories, person.id, until, lines=lines), receipt, now
+            turn, Forgetting(memories, person.id, until, lines=(*lines, *unlearn.wish)), receipt, now
         )
 
     async def _trace(self, turn: Turn, outcome: str, totals: TurnTotals) -> None:

@@ -279,6 +279,11 @@ class EventLog(Repository):
         )
 
     @reads
+    def asked_lately(self, tx: Tx, chat_id: int, person_id: int, now: int) -> MemoryQuestion | None:
+        """What that person was asked there of memories, while a plain answer counts and ten minutes after it."""
+        return _questions(tx, chat_id, now - OWN_WORDS_MS).get(person_id)
+
+    @reads
     def said_before(self, tx: Tx, event_ids: tuple[int, ...]) -> Mapping[int, str]:
         """What nuan said right before each of these messages, with nobody's line between, within ten minutes."""
         sql = (

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from bot.core.clock import MINUTE_MS
-from bot.core.events import Button, Draft
+from bot.core.events import WISH_TAKEN, Button, Draft
 from bot.core.memories import (
     INTO_OLDER,
     MOST_IMPORTANCE,
@@ -324,7 +324,8 @@ def store_receipt(tx: Tx, receipt: Receipt, text: str, at: int, changed: int = 0
     if receipt.hide:
         # The command names what is to be forgotten; what it asks besides is still to be answered.
         gone = "" if receipt.rest else "forgotten"
-        tx.run("UPDATE event SET text = ?, hidden = ? WHERE id = ?", receipt.rest, gone, receipt.event_id)
+        emptied = "UPDATE event SET text = ?, hidden = ?, label = ? WHERE id = ?"
+        tx.run(emptied, receipt.rest, gone, WISH_TAKEN if receipt.rest else "", receipt.event_id)
         index_lines(tx, (receipt.event_id,))
     aloud, text = text, receipt.logged(text)
     if receipt.last:
@@ -431,6 +432,12 @@ class KeptMemories(Repository):
     def drop_question(self, tx: Tx, chat_id: int, person_id: int) -> None:
         """They spoke of something else: what they say later answers no open question."""
         ask_back(tx, chat_id, person_id, None)
+
+    @writes
+    def leave_question(self, tx: Tx, chat_id: int, person_id: int, at: int) -> None:
+        """What they said is no plain answer: nothing later is one, and whether it is one a model tells."""
+        sql = "UPDATE question SET until = ? WHERE chat_id = ? AND person_id = ? AND until > ?"
+        tx.run(sql, at, chat_id, person_id, at)
 
     @reads
     def experiences_since(self, tx: Tx, chat_id: int, since: int) -> int:

@@ -21,6 +21,7 @@ from bot.language.wishes.patterns import (
 from bot.text.catalogue import LazyPattern
 from bot.text.fold import ENGLISH_FUNCTION_WORDS, fold, fold_mapped, unfold
 from bot.text.similarity import names_promise
+from bot.text.terms import runs, words
 
 _ALL_OF_US = ("我", "我的", "关于我", "关于我的", "我们", "我们之间", "me")
 _POLITELY = ("好吗", "可以吗", "行吗", "好不好", " ok")
@@ -362,6 +363,14 @@ def is_about(content: str, text: str, near: bool = False) -> bool:
     words = [word for word in _LATIN.findall(said) if word not in ENGLISH_FUNCTION_WORDS]
     both = sum(one in there or (one.isascii() and any(_alike(one, word) for word in words)) for one in features)
     return both >= NEAR_SHARE * len(features)
+
+
+def names_each(content: str, text: str) -> bool:
+    """Whether a text has every word that is named, wherever each stands. It may load the dictionary."""
+    said = fold(text)
+    named = [word for run, latin in runs(core_of(content)) for word in ([latin] if latin else words(run))]
+    telling = [word for word in named if word not in ENGLISH_FUNCTION_WORDS and not _WEAK.fullmatch(word)]
+    return len("".join(telling)) > 1 and all(holds(said, word) for word in telling)
 
 
 def _alike(one: str, other: str) -> bool:

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from bot.core.memories import Memory, MemoryCommand, MemoryQuestion, MemoryVerb, ParsedCommands, WishScope
+from bot.core.memories import Memory, MemoryCommand, MemoryQuestion, MemoryVerb, ParsedCommands
 from bot.language.wishes.forget import forget_wish, matching, names_plan, perhaps_matching
 from bot.language.wishes.keep import has_predicate, opens, remember_wish, says_nothing
 from bot.language.wishes.names import name_wish
@@ -67,6 +67,8 @@ ANSWER_CHARS = 60
 
 NAME_CHARS = 24
 """Longest name that is taken as one."""
+
+_YES = ("answer_all", "answer_fine")
 
 _NOT_YET = LazyPattern("(?:还没|没有?|都没)(?:[有呢做完好呀啊]|都)*|(?:no,? )?not (?:yet|done)|not really")
 _SHORT_NUMBER = LazyPattern("(?P<known>#?)(?P<n>[0-9]{1,9})")
@@ -426,20 +428,19 @@ def answer_to(question: MemoryQuestion, text: str, names: tuple[str, ...] = ()) 
         return None
     if question.kind == "done":
         return _ended(question, shape) if len(shape) <= ANSWER_CHARS else None
+    if question.kind == "about" and len(shape) <= ANSWER_CHARS and _agrees(shape, len(question.memories) == 2):
+        return MemoryCommand("agree", None, forever=question.forever, scope="about", chosen=question.memories)
     if len(shape) <= ANSWER_CHARS and pattern("answer_no").fullmatch(shape):
         return MemoryCommand("let_be", None)
     if pattern("answer_later").fullmatch(shape):
         return None
     if question.kind == "which":
         return _chosen(question, shape) if len(shape) <= ANSWER_CHARS else None
-    if question.kind in ("cue", "about"):
-        agrees = len(shape) <= ANSWER_CHARS and any(
-            pattern(f"answer_{yes}").fullmatch(shape) for yes in ("all", "fine")
-        )
-        if not agrees:
-            return None
-        scope: WishScope = "about" if question.kind == "about" else ""
-        return MemoryCommand("agree", None, forever=question.forever, scope=scope, chosen=question.memories)
+    if question.kind == "about":
+        return None
+    if question.kind == "cue":
+        agrees = len(shape) <= ANSWER_CHARS and any(pattern(each).fullmatch(shape) for each in _YES)
+        return MemoryCommand("agree", None, forever=question.forever, chosen=question.memories) if agrees else None
     if "?" in shape or pattern("question").search(shape) or says_nothing(said):
         return None
     if question.kind == "name":
@@ -452,6 +453,19 @@ def answer_to(question: MemoryQuestion, text: str, names: tuple[str, ...] = ()) 
     if pattern("no_fact").match(said) or pattern("own_drop").match(shape):
         return None
     return MemoryCommand("remember", said)
+
+
+def _agrees(shape: str, one: bool) -> bool:
+    """Whether an answer to the question whether what was shown is to be forgotten says yes, alone or before words that
+    only point at it (對，就那件而已，其他照舊), or says itself to forget it; of more than `one` thing it singles out none.
+    """
+    if not one and pattern("answer_singles").search(shape):
+        return False
+    found = (pattern(each).match(shape) for each in _YES)
+    ends = [each.end() for each in found if each is not None]
+    if any(pattern("answer_points").fullmatch(shape, end) for end in ends):
+        return True
+    return pattern("answer_gone").search(shape) is not None and pattern("answer_points").fullmatch(shape) is not None
 
 
 def takes_back(command: MemoryCommand, question: MemoryQuestion) -> bool:
@@ -490,7 +504,7 @@ def _named(question: MemoryQuestion, said: str, shape: str) -> MemoryCommand | N
 
 def _chosen(question: MemoryQuestion, shape: str) -> MemoryCommand | None:
     offered = question.memories
-    if pattern("answer_all").fullmatch(shape) or (len(offered) == 1 and pattern("answer_fine").fullmatch(shape)):
+    if pattern("answer_all").fullmatch(shape) or (len(offered) == 1 and _agrees(shape, one=True)):
         return MemoryCommand("forget", None, forever=question.forever, chosen=offered)
     match = pattern("answer_chosen").fullmatch(shape)
     if match is None:

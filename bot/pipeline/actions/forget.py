@@ -7,7 +7,16 @@ from bot.core.events import Event
 from bot.core.memories import Memory, MemoryCommand, MemoryQuestion, NumberedThing, Visibility, wordings
 from bot.core.people import Chat
 from bot.core.ports import Clock
-from bot.language.wishes.forget import OwnLine, core_of, holds, is_about, lines_about, matching, perhaps_matching
+from bot.language.wishes.forget import (
+    OwnLine,
+    core_of,
+    holds,
+    is_about,
+    lines_about,
+    matching,
+    names_each,
+    perhaps_matching,
+)
 from bot.language.wishes.keep import says_nothing
 from bot.language.wishes.reader import bare_wish, menu_command, understand
 from bot.pipeline.actions.plans import PlanKind, PlannedItem, open_plans, plans_meant
@@ -112,7 +121,7 @@ class MatterForgetting:
         )
 
     async def told_only(self, command: MemoryCommand, told: CommandContext) -> str:
-        """Forget what only lines of the talk tell of: one that holds the very words at once, else after a yes; "" where
+        """Forget what only lines of the talk tell of: one that has every word of it at once, else after a yes; "" where
         none does."""
         content = command.content or ""
         every = await self.told_of(replace(command, scope="matter"), told.event, told.chat)
@@ -120,7 +129,7 @@ class MatterForgetting:
         if not lines:
             return ""
         numbers = tuple(line.event_id for line in lines)
-        if len(lines) == 1 and holds(fold(lines[0].text), fold(content).strip()):
+        if len(lines) == 1 and await self._thread.run(names_each, content, lines[0].text):
             return await self.forget(replace(command, scope="line", chosen=numbers), told)
         text = self._receipts.text
         listed = [text("quote", told, text=brief(line.text)) for line in lines[-MATTERS_SHOWN:]]

@@ -217,7 +217,7 @@ class RememberActions:
             return ["update"]
         if among := (await self._read(event.text)).commands if not commands else ():
             return [among[0].verb]
-        if any(each.verb == "forget" for each in commands):
+        if not done and any(each.verb == "forget" for each in commands):
             return ["forget"]  # nothing was found that it names
         return ["any"] if has_wish_word(event.text, self._current.settings.bot.names) and not commands else []
 

@@ -8,7 +8,7 @@ from bot.config.settings import Settings
 from bot.context import CUT_LABEL
 from bot.core.clock import DAY_MS, HOUR_MS
 from bot.core.errors import ModelError, OverBudget, StatementError
-from bot.core.events import Event
+from bot.core.events import WISH_TAKEN, Event
 from bot.core.models import Message
 from bot.core.people import Audience, Chat, Script
 from bot.core.ports import Clock, Log
@@ -45,8 +45,8 @@ from bot.text.dates import next_local_time
 from bot.text.fold import script_of
 from bot.text.length import clip, estimate_tokens
 
-TOLD = ("", CUT_LABEL, REMINDER)
-"""The labels of lines that are told: people's, nuan's, and what nuan said of reminders: it is what "done" answers."""
+TOLD = ("", CUT_LABEL, REMINDER, WISH_TAKEN)
+"""The labels of lines that are told: people's, also what is left of one, nuan's, and what nuan said of reminders: it is what "done" answers."""
 
 LED_UP_MS = HOUR_MS
 """What was done without a model so long before the first answer of a DM's talk belongs to it: who "she" is may stand there."""

@@ -180,12 +180,18 @@ class Consent:
         told = (self._words.messages.text("pasted_asks", script, text=brief(pasted)) for script in SCRIPTS)
         return any(each in question for each in told)
 
+    def declines(self, text: str) -> bool:
+        """Whether a line says no, alone or beside what else it says."""
+        return "let_be" in self._answers(text)
+
     def _agrees(self, text: str) -> bool:
         """Whether a line says yes, alone or before what else it says, and no nowhere."""
-        pieces = [text, *_FIRST.split(text)]
-        said = [answer_to(YES, piece, self._names) for piece in pieces]
-        verbs = [each.verb if each is not None else "" for each in said]
-        return "agree" in verbs[:2] and "let_be" not in verbs
+        return "agree" in self._answers(text)[:2] and not self.declines(text)
+
+    def _answers(self, text: str) -> list[str]:
+        """What a line, and each piece of it, answers to a question."""
+        said = (answer_to(YES, piece, self._names) for piece in (text, *_FIRST.split(text)))
+        return [each.verb if each is not None else "" for each in said]
 
 
 def _firm(words: str, text: str) -> bool:

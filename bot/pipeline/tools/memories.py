@@ -1,6 +1,7 @@
 """The tools remember and forget over the store, by the person's own words, and what the model concludes from a talk."""
 
 import asyncio
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal
@@ -9,7 +10,7 @@ from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
 from bot.core.events import Event
-from bot.core.memories import Memory, NameSlot, NewMemory
+from bot.core.memories import FORGET_QUESTIONS, Memory, MemoryQuestion, NameSlot, NewMemory, Visibility
 from bot.core.models import Message, ToolSpec
 from bot.core.tools import Tool, ToolAnswer, ToolArguments, ToolContext, ToolRefused, UnlearnRequest, read_arguments
 from bot.language.wishes.forget import OwnLine, all_of_matter, is_about, lines_about, matching
@@ -33,6 +34,9 @@ from bot.text.similarity import echoes, shares_words
 
 NAMES: dict[str, NameSlot] = {"call": "address", "not": "no_address"}
 """What the tool's `kind` says of a name."""
+
+_LINE = re.compile("[@＠] ?([0-9]{1,9})")
+"""A line of a talk as recall numbers it."""
 
 MOST_HEARD = 8
 """Lines of a chat among which the one is that "this" means."""
@@ -219,22 +223,30 @@ class MemoryTools:
         return self._words.messages.text(key, script, id="{id}", nick=new, old_id=old.id, old=was)
 
     async def _forget(self, context: ToolContext, arguments: str) -> ToolAnswer:
-        """Forget a memory that the person's own words name; where none tells of the matter, what was said of it goes, or
-        is to be kept nowhere."""
+        """Forget a memory or a line of theirs that the person's own words, or a question that they answer, mean; where no
+        memory tells of the matter, what was said of it goes, or is to be kept nowhere."""
         asked = read_arguments(ForgetArguments, arguments)
         number = str(asked.id if asked.id is not None else "").strip().lstrip("#")
         wanted = all_of_matter((asked.text or "").strip())
         if not number and number_of(wanted) is not None and wanted.startswith(tuple(SIGNS["memory"])):
             number, wanted = wanted[1:].strip(), ""
-        if not (number or wanted) or (number and not (number.isascii() and number.isdigit())):
+        line = _LINE.fullmatch(number or wanted)
+        if not (number or wanted) or (number and line is None and not (number.isascii() and number.isdigit())):
             raise ToolRefused("tool_bad_arguments", "id | text")
-        asking = [own for own in await self._said(context) if own.drops]
-        if not asking:
+        asking, question = [own for own in await self._said(context) if own.drops], await self._asked(context)
+        if not asking and question is None:
             raise ToolRefused("forget_unasked")
-        said = max(asking, key=lambda own: (own.asks != HINTED, own.event_id))
-        told = await self._store.memories.kept_from((said.event_id,), context.person_id)  # beside the wish
-        mine = tuple(memory for memory in await self._owned(context) if memory not in told)
-        if wanted and not number and not said.erases and not any(_says_it(memory, wanted, "") for memory in mine):
+        said = (
+            max(asking, key=lambda own: (own.asks != HINTED, own.event_id)) if asking else await self._answer(context)
+        )
+        shown = question.memories if question is not None and question.kind == "about" else ()
+        erases = said.erases or question is not None
+        beside = await self._store.memories.kept_from((said.event_id,), context.person_id)  # beside the wish
+        mine = tuple(memory for memory in await self._owned(context) if memory not in beside)
+        if line is not None:
+            lines = await self._own_lines(context, said, "", int(line[1]))
+            return await self._forget_lines(context, said, lines, shown, erases=erases)
+        if wanted and not number and not erases and not any(_says_it(memory, wanted, "") for memory in mine):
             own = await self._consent.lines(context)
             if any(fold(wanted) in fold(line.text) for line in own):  # what they just told, whatever is kept like it
                 return await self._set_aside(context, wanted, said)
@@ -244,32 +256,95 @@ class MemoryTools:
                 raise ToolRefused("tool_bad_arguments", "id | text: not the same")
             wanted = ""
         found = memories_named(said, ((memory.id, memory.text) for memory in mine))
-        both = tuple(memory for memory in pointed if memory.id in found.numbers)
-        alone = len(both) == 1 and (number or found.named or len(found.numbers) == 1)
+        offered = question.memories if question is not None and question.kind == "which" else ()
+        both = tuple(memory for memory in pointed if memory.id in (*found.numbers, *offered))
+        alone = len(both) == 1 and (number or found.named or offered or len(found.numbers) == 1)
         if alone or _all_of(wanted, said.text, both, pointed):
             return ToolAnswer("", forget=UnlearnRequest(both, said.event_id, said.without(said.drops), said.forever))
-        unsure = both or pointed or tuple(memory for memory in mine if memory.id in found.numbers)
+        if wanted and (lines := await self._own_lines(context, said, wanted)):
+            return await self._forget_lines(context, said, lines, shown, erases=erases)
+        unsure = both or pointed
         if not unsure:
             asks = is_about(wanted, said.text, near=True)
-            lines = await self._told(context, wanted, said.event_id) if asks else ()
-            if not lines or not said.erases:
-                return await self._set_aside(context, wanted, said)
-            named = Memory(
-                0,
-                context.person_id,
-                context.audience.chat_id,
-                "chat" if context.audience.kind == "group" else "private",
-                "knowledge",
-                wanted,
-                context.now,
-                context.now,
-                "command",
-            )
-            gone = tuple((line.event_id, line.text) for line in lines)
-            return ToolAnswer(
-                "", forget=UnlearnRequest((named,), said.event_id, said.without(said.drops), said.forever, gone)
-            )
+            told = await self._told(context, wanted, said.event_id) if asks else ()
+            if told and erases:
+                return self._unlearn(context, said, told, wanted)
+            unsure = tuple(memory for memory in mine if memory.id in found.numbers)
+        if not unsure:
+            return await self._set_aside(context, wanted, said)
         raise ToolRefused("forget_unsure", _named(unsure))
+
+    async def _own_lines(
+        self, context: ToolContext, said: OwnWords, wanted: str, number: int = 0
+    ) -> tuple[OwnLine, ...]:
+        """The line of theirs with that number, else those that a text is, word for word or for the larger part.
+
+        ToolRefused where the number is of no line that they said.
+        """
+        chat = await self._store.people.chat(context.audience.chat_id)
+        rows = await self._store.memories.said_by(context.person_id, chat)
+        lines = [OwnLine(*row) for row in rows if row[0] != said.event_id]
+        if number:
+            found = tuple(line for line in lines if line.event_id == number)
+            if not found:
+                raise ToolRefused("forget_not_theirs", f"@{number}")
+            return found
+        words = _words_of(wanted)
+        same = tuple(line for line in lines if words and _words_of(line.text) == words)
+        parts = [line for line in lines if words in (whole := _words_of(line.text)) and len(whole) < 2 * len(words)]
+        return same or tuple(parts if words and len(parts) == 1 else ())
+
+    async def _forget_lines(
+        self, context: ToolContext, said: OwnWords, lines: tuple[OwnLine, ...], shown: tuple[int, ...], *, erases: bool
+    ) -> ToolAnswer:
+        """These lines go for good where they share words with the wish, or were `shown` in the question that is answered,
+        after its own line; what was only said just before is kept nowhere. ToolRefused for any other."""
+        just = {line.id for line in await self._consent.lines(context)}
+        named = memories_named(said, ((line.event_id, line.text) for line in lines)).numbers
+        if not all(line.event_id in (*shown, *just, *named) for line in lines):
+            listed = (f"@{line.event_id} {as_data(clip(line.text, SHOWN_CHARS))}" for line in lines[:SHOWN])
+            raise ToolRefused("forget_unsure_line", "; ".join(listed))
+        if not (erases and all(line.event_id in (*shown, *named) for line in lines)):
+            return await self._kept_nowhere(context, said, {line.event_id: line.text for line in lines})
+        before = await self._store.events.of(shown[:1])
+        return self._unlearn(context, said, lines, wish=tuple(each for each in before if each.id != said.event_id))
+
+    def _unlearn(
+        self,
+        context: ToolContext,
+        said: OwnWords,
+        lines: tuple[OwnLine, ...],
+        matter: str = "",
+        wish: tuple[Event, ...] = (),
+    ) -> ToolAnswer:
+        """These lines go for good, with what says the matter, or else them, wherever it stands, and the former wish."""
+        seen: Visibility = "chat" if context.audience.kind == "group" else "private"
+        chat_id, now = context.audience.chat_id, context.now
+        named = tuple(
+            Memory(0, context.person_id, chat_id, seen, "knowledge", text, now, now, "command")
+            for text in ((matter,) if matter else dict.fromkeys(line.text for line in lines))
+        )
+        gone, before = ((line.event_id, line.text) for line in lines), ((each.id, each.text) for each in wish)
+        rest = said.without(said.drops)
+        return ToolAnswer(
+            "", forget=UnlearnRequest(named, said.event_id, rest, said.forever, tuple(gone), tuple(before))
+        )
+
+    async def _asked(self, context: ToolContext) -> MemoryQuestion | None:
+        """What they were asked just before: whether, or which, to forget; ToolRefused where they say no now."""
+        found = await self._store.events.asked_lately(context.audience.chat_id, context.person_id, context.now)
+        if found is None or found.kind not in FORGET_QUESTIONS:
+            return None
+        own = await self._consent.lines(context)
+        if own and self._consent.declines(own[-1].text):
+            raise ToolRefused("forget_unasked")
+        return found if own else None
+
+    async def _answer(self, context: ToolContext) -> OwnWords:
+        """Their newest line, all of it as what asks to forget: it answers the question whether to."""
+        own = (await self._consent.lines(context))[-1]
+        read = read_own_words(own.id, own.text, self._names)
+        return replace(read, asks=read.asks | {"forget"})
 
     async def _set_aside(self, context: ToolContext, wanted: str, said: OwnWords) -> ToolAnswer:
         """What was just said, by them or right before by somebody else, is kept nowhere, and quoted with the reply."""
@@ -278,12 +353,18 @@ class MemoryTools:
         meant = {line.id: line for line in (*last, *own) if wanted and is_about(wanted, line.text, near=True)}
         if not meant:
             raise ToolRefused("forget_none")
-        telling = [line for number, line in sorted(meant.items()) if number != said.event_id]
-        quoted = brief(telling[-1].text if telling else wanted)
+        telling = {number: line.text for number, line in sorted(meant.items()) if number != said.event_id}
+        return await self._kept_nowhere(context, said, telling, wanted)
+
+    async def _kept_nowhere(
+        self, context: ToolContext, said: OwnWords, telling: Mapping[int, str], wanted: str = ""
+    ) -> ToolAnswer:
+        """These lines (number: text), and the one that asks it, are set aside; the last of them is quoted."""
+        quoted = brief(list(telling.values())[-1] if telling else wanted)
         script = self._words.script_of(said.text, context.script)
         text = self._words.messages.text
         receipt = text("aside", script, what=text("quote", script, text=quoted).strip())
-        aside = tuple(sorted({*meant, said.event_id}))
+        aside = tuple(sorted({*telling, said.event_id}))
         return ToolAnswer(await self._consent.answer(context, "aside_done"), aside=aside, receipt=receipt)
 
     async def _heard(self, context: ToolContext) -> tuple[Event, ...]:
@@ -326,6 +407,11 @@ def _says_it(known: Memory, text: str, slot: str) -> bool:
     if slot or known.is_name:
         return known.is_name and bool(slot) and one == other
     return one in other or other in one
+
+
+def _words_of(text: str) -> str:
+    """A text for comparing: folded, without signs and blanks, and without what stands for its cut end."""
+    return re.sub(r"[\W_]+", "", fold(text))
 
 
 def _all_of(wanted: str, said: str, both: tuple[Memory, ...], pointed: tuple[Memory, ...]) -> bool:
