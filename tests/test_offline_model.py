@@ -481,7 +481,7 @@ def test_every_language_has_the_same_texts() -> None:
     moods = ("greeting", "thanks", "bye", "talk", "question", "sad")
     for language in SCRIPTS:
         assert all(texts.words(key, language) for key in moods)
-        values = {"line": "L", "lines": "LL", "what": "W", "day": "D", "name": "N", "time": "T"}
+        values = {"line": "L", "lines": "LL", "what": "W", "day": "D", "name": "N", "time": "T", "program": "P"}
         for key in (
             "intro",
             "connect",

@@ -136,6 +136,7 @@ async def test_the_overview_says_who_talked_what_is_due_and_what_it_cost(world: 
         "console · in private",
         "带简历",
         "06-14 08:00",
+        "Times are those of Asia/Shanghai.",
         f"{tokens:,} tokens",
         "Last 7 days",
         "does everything",

@@ -23,14 +23,14 @@ from pydantic import SecretStr, ValidationError
 
 from bot.cli.config_files import HEADER, already_set, read_text, with_key, with_values, write_files
 from bot.cli.installation import ConfigSource
-from bot.cli.terminal import program_name, system_language
+from bot.cli.terminal import system_language
 from bot.config.base import is_loopback
 from bot.config.models import ModelServer
 from bot.config.settings import Settings
 from bot.config.sources import load
 from bot.core.clock import SystemClock
 from bot.core.errors import ConfigError, NuanError
-from bot.core.files import PromptFiles, resource_dir
+from bot.core.files import PromptFiles, program_name, resource_dir
 from bot.core.people import SCRIPTS
 from bot.pipeline.endpoints import price_problems
 from bot.store.people import leave_owner_code

@@ -6,7 +6,6 @@ import json
 import logging
 import os
 import re
-import shutil
 import signal
 import sys
 import threading
@@ -123,14 +122,6 @@ def guard(work: Callable[[], T]) -> T:
         raise SystemExit(ExitCode.FAILED) from None
     except KeyboardInterrupt:
         raise SystemExit(ExitCode.INTERRUPTED) from None
-
-
-def program_name() -> str:
-    """How nuan is started in this folder: by its name where the shell finds it, else from the environment it lies in."""
-    beside = Path(sys.executable).with_name("nuan")
-    if shutil.which("nuan") or not beside.exists():
-        return "nuan"
-    return str(beside.relative_to(Path.cwd())) if beside.is_relative_to(Path.cwd()) else str(beside)
 
 
 def system_language(env: Mapping[str, str]) -> str:

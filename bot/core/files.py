@@ -4,6 +4,7 @@ import contextlib
 import errno
 import fcntl
 import os
+import shutil
 import stat
 import sys
 from collections.abc import AsyncIterable, Iterable, Iterator
@@ -138,6 +139,14 @@ def install_command(extra: str) -> str:
     if not (root / "pyproject.toml").exists():
         return f"pip install 'nuan[{extra}]'"
     return f"cd {root} && {sys.executable} -m pip install -c constraints.txt -e '.[{extra}]'"
+
+
+def program_name() -> str:
+    """How nuan is started in this folder: by its name where the shell finds it, else from the environment it lies in."""
+    beside = Path(sys.executable).with_name("nuan")
+    if shutil.which("nuan") or not beside.exists():
+        return "nuan"
+    return str(beside.relative_to(Path.cwd())) if beside.is_relative_to(Path.cwd()) else str(beside)
 
 
 class PromptFiles:

@@ -185,14 +185,14 @@ def _terms(text: str) -> set[str]:
 
 class OfflineModel:
     """Answers by rule, and only from the request: its messages and its tools; `texts` are those of prompts/offline,
-    `names` what it is called."""
+    `names` what it is called, `program` how nuan is started."""
 
     name = "offline"
     dialect = OFFLINE
     digests = False
 
-    def __init__(self, texts: Catalogue, names: tuple[str, ...] = ()) -> None:
-        self._texts, self._names = texts, names
+    def __init__(self, texts: Catalogue, names: tuple[str, ...] = (), program: str = "nuan") -> None:
+        self._texts, self._names, self._program = texts, names, program
 
     async def complete(self, request: ModelRequest) -> Completion:
         """Answer at once; never raises ModelError. What it would be in tokens is estimated."""
@@ -255,7 +255,7 @@ class OfflineModel:
         before = heard.talked or (heard.known and not since)  # what was kept in this talk is no sign of another
         if heard.answers not in (0, HINT_AFTER) or before or self._known_in(prompt, heard.answers):
             return answer
-        intro, hint = self._say("intro", heard), self._say("connect", heard)
+        intro, hint = self._say("intro", heard), self._say("connect", heard, program=self._program)
         return "\n".join((answer, hint) if heard.answers else (intro, answer))
 
     async def body(self, request: ModelRequest) -> bytes:
@@ -274,7 +274,8 @@ class OfflineModel:
 
     def _says(self, text: str, *keys: str) -> bool:
         """Whether one of its own texts stands there, in any language."""
-        return any(self._texts.text(key, script)[:INTRO_CHARS] in text for key in keys for script in SCRIPTS)
+        said = (self._texts.text(key, script, program=self._program) for key in keys for script in SCRIPTS)
+        return any(own[:INTRO_CHARS] in text for own in said)
 
     def _worth_telling(self, result: str, heard: PromptFacts) -> bool:
         """Whether a finding is neither an answer of its own nor the bare name of the one who asks; to a question for

@@ -9,7 +9,7 @@ from bot.config.memory import Provider
 from bot.config.models import Budget, CapabilityRule, ImageServer, ModelSettings, VoiceServer, read_rules
 from bot.config.settings import Settings
 from bot.core.clock import SystemClock
-from bot.core.files import resource_dir
+from bot.core.files import program_name, resource_dir
 from bot.core.models import Capabilities, Price, PriceAt
 from bot.model.client import OpenAIEmbedder, OpenAIModel, OpenAIPainter, OpenAISpeaker
 from bot.model.dialect import Dialect, known_capabilities
@@ -57,7 +57,7 @@ def with_provider_defaults(settings: Settings) -> Settings:
 def make_pool(settings: Settings, find: Callable[[str], Path]) -> ModelPool:
     """The configured servers, or the built-in offline model, whose texts `find` finds."""
     if not settings.model.base_url:
-        offline = OfflineModel(catalogue(find, "offline"), settings.bot.names)
+        offline = OfflineModel(catalogue(find, "offline"), settings.bot.names, program_name())
         return ModelPool(
             Endpoint(offline, _no_cost),
             embedding=make_embedding(settings),

@@ -302,6 +302,7 @@ def render(
         "languages": LANGUAGE_NAMES,
         "here": here,
         "nav": NAV if ask.login is not None else (),
+        "zone": ask.site.words.zone,
         "csrf": ask.login.csrf if ask.login else "",
         "writes": ask.site.box is not None,
         "bot": ask.site.settings.bot.names[0],
