@@ -264,7 +264,7 @@ async def test_one_person_may_have_so_many(new_world: NewWorld) -> None:
 async def test_what_a_message_says_besides_is_answered_with_the_confirmation(world: World) -> None:
     await world.say("记住我对花生过敏，明天早上8点提醒我买药。今天天气怎么样？")
     assert sorted("\n".join(world.replies).split("\n")) == sorted(
-        ["记住啦 #1", "好，周六（6月13日）早上8:00提醒你：买药 ⏰1", "好的"]
+        ["记住啦 #1：我对花生过敏", "好，周六（6月13日）早上8:00提醒你：买药 ⏰1", "好的"]
     )
     said = len(world.replies)
     await world.wait(DAY)
