@@ -19,7 +19,7 @@ LIKE_BEST, NEW_TERMS, FEEDBACK, SHORTEST, MOST_LINES = 3, 40, 0.5, 3, 3
 """Talks that give so many new terms, the first of which counts this much for a message (RM3); letters of such a Latin
 term; lines of a talk in which a term is counted."""
 
-LEAST_FEEDBACK = 0.05
+LEAST_FEEDBACK = 0.1
 """Below it new terms change no order, and are not looked for."""
 
 MORE, LINES = 0.3, 20

@@ -32,6 +32,10 @@ likest is taken to be at least, so that the best of what is all unlike counts li
 SHARP = 1.3
 """What is half as like as the likest counts less than half, by this power (docs/architecture.md)."""
 
+MOST_MEANT = 300
+"""Documents whose likeness counts, the likest: of five in a talk each next one counts half, so that the others change
+hardly any order (measured)."""
+
 TOGETHER = 1_024
 """Vectors that are compared at once: as many as stay in a processor's cache as float32."""
 
@@ -141,8 +145,8 @@ Near = tuple[tuple[tuple[int, float], ...], dict[int, float]]
 
 
 def nearest(asked: Sequence[bytes], among: VectorMatrix, asking: RecallQuery, least: float, most: int) -> Near:
-    """The likest of what is asked for and at least so like a part of the question, and of all that is liker than usual
-    its share.
+    """The likest of what is asked for and at least so like a part of the question, and of the MOST_MEANT that are liker
+    than usual their shares.
 
     Of equals the newer comes first. A part of another width than the matrix is like nothing.
     """
@@ -171,15 +175,21 @@ def nearest(asked: Sequence[bytes], among: VectorMatrix, asking: RecallQuery, le
         return (), {}
     usual = (float(cosines.sum()) + PRIOR * least) / (cosines.size + PRIOR)
     spread = max(float(cosines.std()), SPREAD)
-    above = like[cosines[like] > usual]
     whole = max(float(cosines[like].max()) - usual, FAR * spread)
+    above = _likest(cosines, like[cosines[like] > usual], MOST_MEANT)
     shares = ((cosines[above] - usual) / whole) ** SHARP
-    if like.size > most:
-        like = like[np.argpartition(-cosines[like], most - 1)[:most]]
+    like = _likest(cosines, like, most)
     best = sorted(((float(cosines[place]), int(among.ids[place])) for place in like), reverse=True)
     return tuple((number, cosine) for cosine, number in best), dict(
         zip(among.ids[above].tolist(), shares.tolist(), strict=True)
     )
+
+
+def _likest(cosines: "Floats", places: "Whole", most: int) -> "Whole":
+    """Of these places the ones with the highest cosines."""
+    import numpy as np
+
+    return places if places.size <= most else places[np.argpartition(-cosines[places], most - 1)[:most]]
 
 
 def _columns(of: VectorMatrix) -> tuple["NDArray[Any]", ...]:
