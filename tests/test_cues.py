@@ -36,7 +36,7 @@ async def test_without_a_model_it_is_asked_back_and_a_yes_keeps_it(
 
 @pytest.mark.parametrize(
     "said",
-    ["没忍住又养了一只，叫年糕，也是柯基哈哈", "表哥那边清了 一身轻", "我家猫叫豆包就是那只橘的"],
+    ["没忍住又养了一只，叫年糕，也是柯基哈哈", "表哥那边清了 一身轻", "我家猫叫豆包就是那只橘的", "谁叫我是姐姐呢"],
 )
 async def test_a_pets_name_and_what_is_settled_are_no_words_of_a_wish(world: World, said: str) -> None:
     await world.say(said)
