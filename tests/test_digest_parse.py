@@ -179,7 +179,8 @@ def test_repeats_are_dropped_and_all_of_a_long_digest_is_read() -> None:
         ("聊了\n过敏\x07和\u202e做饭", "聊了 过敏和做饭"),
         ("<b>聊了过敏</b>", "聊了过敏"),
         ("聊了过敏 https://evil.example/x", "聊了过敏"),
-        ("过敏" * 80, "过敏" * 39 + "过…"),
+        ("过敏" * 80, "过敏" * 60 + "…"),
+        (f"聊了过敏。{'过敏' * 50}。聊了做饭。{'做饭' * 20}。", f"聊了过敏。{'过敏' * 50}。聊了做饭。"),
     ],
 )
 def test_a_summary_is_one_clean_short_line(summary: str, shown: str) -> None:

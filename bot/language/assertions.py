@@ -192,15 +192,19 @@ def folded_plain(text: str) -> str:
     return _SHORT.sub(lambda found: VOCABULARY.short[found[0]], plain)
 
 
-def parts_of(line: int, words: str) -> tuple[Clause, ...]:
-    """What somebody plainly says in their own words, clause by clause: no quotation, question, play or link."""
+def parts_of(line: int, words: str, *, beside_irony: bool = False) -> tuple[Clause, ...]:
+    """What somebody plainly says in their own words, clause by clause: no quotation, question, play or link.
+
+    A sign of irony takes its whole sentence with it, or, `beside_irony`, its clause alone: what the rest means is judged
+    elsewhere.
+    """
     found: list[Clause] = []
     for row in folded_plain(words).split("\n"):
         if _SET_APART.search(row):
             continue
         row = _QUOTED.sub(_short, LINK.sub(" ", row))
         for match in _SENTENCE.finditer(row):
-            found += _sentence(line, match[1], "?" in match[2])
+            found += _sentence(line, match[1], "?" in match[2], beside_irony=beside_irony)
     return tuple(found)
 
 
@@ -209,8 +213,10 @@ def _short(match: re.Match[str]) -> str:
     return inside if len(inside) <= SHORT_QUOTE and not _PERSON.search(inside) else " "
 
 
-def _sentence(line: int, sentence: str, asked: bool) -> Iterator[Clause]:
+def _sentence(line: int, sentence: str, asked: bool, *, beside_irony: bool) -> Iterator[Clause]:
     if len(sentence) > SENTENCE_CHARS or _SAYS["never"].search(sentence):
+        return
+    if not beside_irony and _SAYS["ironic"].search(sentence):
         return
     clauses = [one for one in clauses_of(sentence) if one]
     # What hangs on an "if" follows it, or stands right before one that begins its clause (not in Chinese).
@@ -220,7 +226,7 @@ def _sentence(line: int, sentence: str, asked: bool) -> Iterator[Clause]:
     hedged = planned = False
     for number, clause in enumerate(clauses):
         last = number == len(clauses) - 1
-        if (asked and last) or _SAYS["doubtful"].search(clause):
+        if (asked and last) or _SAYS["doubtful"].search(clause) or _SAYS["ironic"].search(clause):
             continue
         after = clauses[number + 1] if not last else ""
         # A clause that is nothing but doubt casts it on the one before.
@@ -431,7 +437,7 @@ def novelty(text: str, heard: str) -> tuple[float, list[str]]:
 
     Chinese counts by characters, a Latin word as two of them. `heard` is folded.
     """
-    stems = {stem(word)[:_PREFIX] for word in _WORD.findall(heard)}
+    stems = {stem(word.removesuffix("'s").removesuffix("s'"))[:_PREFIX] for word in _WORD.findall(heard)}
     for words in _PLAIN_WORDS:
         text = text.replace(words, " ")
     strange: list[str] = []

@@ -52,9 +52,9 @@ _CALENDAR = re.compile(
     "(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*|(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
 )
 SCAFFOLD = LazyPattern(
-    "聊了|聊到|聊|谈到|谈了|谈|提到|说了|说到|讨论了?|用户|大家|关于|以及|还有|和|最近|今天|分享了?|表示|计划|打算|有点|有些"
+    "聊了|聊到|聊|问了?|谈到|谈了|谈|提到|说了|说到|讨论了?|用户|大家|关于|以及|还有|和|最近|今天|分享了?|表示|计划|打算|有点|有些"
     r"|\b(?:talk(?:ed|s|ing)?|chat(?:ted|s)?|discuss(?:ed|es)?|mention(?:ed|s)?"
-    r"|about|users?|sai?ys?|said|shared?|plans?)\b"
+    r"|about|users?|sai?ys?|said|asks?|asked|shared?|plans?)\b"
 )
 
 

@@ -25,13 +25,13 @@ from bot.language.assertions import (
     parts_of,
     poles,
 )
-from bot.language.time.calendar import NamedTime
-from bot.language.time.dates import checked_when, named_times
-from bot.language.time.moments import unspaced
+from bot.language.time.calendar import DateRange, NamedTime
+from bot.language.time.dates import checked_when, days_beside, named_times
+from bot.language.time.moments import TIME_CHARS, reading_of, unspaced
 from bot.memory.digest.answer import DigestItem
 from bot.memory.screening import SCAFFOLD
 from bot.memory.transcript import DigestLine, TalkScope, forgets, played, words_of
-from bot.text.dates import local_day
+from bot.text.dates import local, local_day
 from bot.text.fold import fold
 
 NEWS, FEW = 0.8, 3
@@ -48,6 +48,8 @@ NEAR_DAYS = timedelta(days=15)
 MONTH = timedelta(days=45)
 """The same by its number; farther where a month or a year with it is named."""
 
+WEEK = 7
+
 PAIR = 2
 """So many who talk are no number that a statement counts: one of them is nuan."""
 
@@ -57,6 +59,11 @@ _WEEKDAY = re.compile(
 )
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _FIGURES = re.compile(r"\d+")
+_OF_WEEK = (
+    re.compile(r"\bweek(?: \w+){0,2} ?$"),
+    re.compile(r"\s*的?.?一?个?(?:周(?!末)|星期|礼拜)(?![一二三四五六日天])| week\b"),
+)
+"""What stands before, or behind, a day that tells its week: the week of 26 October, 11月9日那个礼拜."""
 _WEEKEND = re.compile(r"周末|\bweekend")
 
 MissingPart = tuple[Literal["number", "day", "words", "owner", "about", "denial"], str]
@@ -86,6 +93,8 @@ ANSWERS, ANSWERED = 2, 0.75
 """So many lines right before an answer may name the thing that it answers: 都来啊 / 去不了. The share of the telling words
 that the answer itself then may lack."""
 
+_CONTRAST = re.compile(r"[,;] ?(?:and |but )?not |而不是|不是[^,]{1,12},?而?是")
+"""One thing, not another."""
 _ASKING = VOCABULARY.patterns["asking"]
 ASKED = re.compile(r"[?？]\s*$|[吗嗎呢]\s*$")
 """The end of a line that asks."""
@@ -138,7 +147,8 @@ def first_missing(
     today = local_day(said_at, talk.tz)
     for one in days:
         told = _told(one, talk, said_at) or _spelt(one, text, spelt) or _is_now(one, text, today)
-        if not told and not _in_weekend(one, text, days, talk):
+        told = told or _in_weekend(one, text, days, talk) or _in_week(one, text, talk)
+        if not told and not _beside_told(one, text, talk, said_at):
             return "day", text[one.start : one.end]
     if not _weekdays(_without(text, days)) <= _weekdays("\n".join(words for words, _ in talk.dated)):
         return "day", item.text
@@ -161,7 +171,10 @@ def first_missing(
     if share > news and len(words) >= FEW:
         return "words", " ".join(words[:4])
     share, words = novelty(bare, mine)
-    if share - novelty(bare, f"{mine}\n{talk.others}")[0] >= STRANGE:
+    rest, invented = novelty(bare, f"{mine}\n{talk.others}")
+    others = [word for word in words if word not in invented]
+    # One word beside the person's own may be anybody's: lives.
+    if share - rest >= STRANGE and (share == 1 or len(others) > 1 or not others[0].isascii()):
         return "owner", " ".join(words[:4])
     if _another_relative(text, own, talk.own):
         return "about", item.about
@@ -209,6 +222,30 @@ def _in_weekend(one: NamedTime, text: str, days: Iterable[NamedTime], talk: Talk
     return any(day.first == day.last and day.first in firsts for day in one.choices)
 
 
+def _in_week(one: NamedTime, text: str, talk: TalkText) -> bool:
+    """Whether it is a day of a week that the talk names, where the text tells the week by it."""
+    if not (_OF_WEEK[0].search(text[: one.start]) or _OF_WEEK[1].match(text, one.end)):
+        return False
+    return any(_same_week(day.first, days) for day in one.choices for days in _stretches(talk))
+
+
+def _stretches(talk: TalkText) -> Iterable[DateRange]:
+    """The stretches of several days, a week at most, that the talk names."""
+    named = (days for words, at in talk.told for one in times(words, at, talk.tz) for days in one.choices)
+    return (days for days in named if timedelta(0) < days.last - days.first < timedelta(days=WEEK))
+
+
+def _same_week(day: date, days: DateRange) -> bool:
+    return day.isocalendar()[:2] in (days.first.isocalendar()[:2], days.last.isocalendar()[:2])
+
+
+def _beside_told(one: NamedTime, text: str, talk: TalkText, said_at: int) -> bool:
+    """Whether it is the day before, or after, one that the talk names, where the text says so."""
+    days = [days.first - timedelta(days=step) for step in days_beside(text) for days in one.choices]
+    named = {other.first for words, at in talk.dated for each in times(words, at, talk.tz) for other in each.choices}
+    return any(day in named or _told_day(day, talk, said_at) for day in days)
+
+
 def _spelt(one: NamedTime, text: str, spelt: set[str]) -> bool:
     """Whether all its figures stand in the talk as they are: in 2011."""
     figures = set(_FIGURES.findall(text[one.start : one.end]))
@@ -228,10 +265,17 @@ def _told_day(day: date, talk: TalkText, said_at: int) -> bool:
 
 def _numbers(talk: TalkText, said_at: int) -> set[str]:
     heard = (*talk.said, *talk.cited, *talk.known)
-    there = {number for text, _ in heard for number in numbers(text, all_of_them=True)}
+    there = {number for text, _ in heard for number in numbers(text, all_of_them=True) | _clocks(text)}
     today = local_day(said_at, talk.tz)
     several = {str(len(talk.names))} if len(talk.names) > PAIR else set[str]()
     return there | {str(today.year)} | several
+
+
+@lru_cache(maxsize=1024)
+def _clocks(folded: str) -> frozenset[str]:
+    """The hours, in either half of the day, and the minutes that a text names: quarter to 5 is 4, 16 and 45."""
+    clocks = reading_of(folded[:TIME_CHARS]).clocks
+    return frozenset(str(figure) for one in clocks for figure in (one.hour, one.hour + 12, one.minute))
 
 
 def _weekdays(text: str) -> set[str]:
@@ -265,11 +309,22 @@ def _turned(text: str, own: Sequence[Clause]) -> bool:
     near = [part for part in own if wanted & part.terms and kin(part.folded) <= kin(text)]
     if claimed == {True}:
         against = [key for part in own for key in assertions.negated(part.folded)]
+        contrast = _CONTRAST.search(text) is not None
         return any(
-            key not in against and any(assertions.asserts(part.folded, key) for part in own)
+            key not in against
+            and any(
+                assertions.asserts(part.folded, key) and not (contrast and _left(key, part, own, wanted))
+                for part in own
+            )
             for key in assertions.negated(text)
         )
     return bool(near) and claimed == {False} and all(poles(part.folded) == {True} for part in near)
+
+
+def _left(key: tuple[str, ...], said: Clause, own: Sequence[Clause], wanted: frozenset[str]) -> bool:
+    """Whether a later line says something else of what is told: satay / no, chilli it is."""
+    rest = wanted - assertions.terms(" ".join(key))
+    return any(part.line > said.line and rest & part.terms for part in own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,7 +358,7 @@ class TalkEvidence:
         self.told = words_of(lines, scope.bot_name, scope.screened)
         play = played(lines)
         self.own = {line.number: words for line, words in self.told if words and line.number not in play}
-        self._parts = {number: parts_of(number, words) for number, words in self.own.items()}
+        self._parts = {number: parts_of(number, words, beside_irony=True) for number, words in self.own.items()}
         # What is asked is what the answer is about: 去上海吗 / 不去.
         for asking, line in pairwise(lines):
             parts = self._parts.get(line.number, ())
@@ -341,12 +396,23 @@ class TalkEvidence:
         """What is known of these people, folded, with when it was told."""
         return [(folded_plain(text), at) for one in people for text, at in self.facts.get(one, ())]
 
-    def sentence(self, text: str) -> bool:
-        """Whether numbers, days and names of a sentence of a summary stand in what people said, with a word of it."""
+    def missing(self, sentence: str) -> MissingPart | None:
+        """What of a sentence of a summary stands nowhere: its numbers, days and names, or every word of it."""
         said = [(self.plainly(line), line.at) for line in self.lines]
         talk = TalkText(said, self._known(*self.facts), self.names(), self.scope.tz)
-        bare = DigestItem("statements", 0, SCAFFOLD.sub(" ", text), ())
-        return first_missing(bare, talk, (), self.lines[-1].at, news=1) is None
+        for at in {f"{local(line.at, self.scope.tz):%H:%M}" for line in self.lines}:  # when a line was said is shown
+            sentence = sentence.replace(at, " ")
+        bare = DigestItem("statements", 0, SCAFFOLD.sub(" ", sentence), ())
+        return first_missing(bare, talk, (), self.lines[-1].at, news=1)
+
+    def is_borrowed(self, sentence: str) -> bool:
+        """Whether a third of a sentence stands only in what somebody quoted, handed on or made to work on a program."""
+        own = assertions.terms("\n".join(self.plainly(line) for line in self.lines))
+        wishes = {line.number for line, _ in self.gone}
+        people = (line for line in self.lines if not line.is_bot and line.number not in wishes)
+        passed = "\n".join(folded_plain(line.text) for line in people)
+        told = assertions.terms(folded_plain(sentence))
+        return len(told & (assertions.terms(passed) - own)) > STRANGE * len(told)
 
     def plainly(self, line: DigestLine) -> str:
         """What somebody plainly says in a line, folded: nothing that is quoted, asked or linked."""

@@ -62,6 +62,10 @@ _NOT = LazyPattern(
 )
 _NEXT_TO = LazyPattern(r"^节?的?(?:[前后](?:[一二两三几]|\d+)?[天晚夜周]|前夕)")
 """圣诞节前一天, the day after Christmas: a day that is only named to count from it."""
+_DAY_BEFORE = LazyPattern(r"\b(?:day|night|evening|morning) before\b(?! yesterday)|前一个?[天晚日夜]|前夕")
+_DAY_AFTER = LazyPattern(r"\b(?:day|night|evening|morning) after\b(?! tomorrow)|隔[天日]|第二天|翌日|次日|后一天")
+_CLAUSE_OF = LazyPattern(r"[^,.;:()!?，。；：（）！？]{0,60}$")
+_TO_NEXT = LazyPattern(r"节?的?")
 _BETWEEN = LazyPattern(r"[\s的那里,()、]*(?:on|of|in)?(?: the)?\s*")
 _RANGE = LazyPattern(r"\s*(?:[-–—~、,]|到|至|和|或|to|and|or|through|till?|until)\s*(?:the )?")
 _SEPARATOR = LazyPattern(r"到|至|[-–—~,]| to | until | till ")
@@ -301,6 +305,24 @@ def checked_when(when: str, words: Sequence[tuple[str, int]], tz: tzinfo) -> Dat
         return None
 
 
+def days_beside(folded: str) -> tuple[int, ...]:
+    """How many days from one that is named a text counts, -1 or 1: the night before, 隔天."""
+    return tuple(step for step, words in ((-1, _DAY_BEFORE), (1, _DAY_AFTER)) if words.search(folded))
+
+
+def _step(folded: str, one: NamedTime) -> int:
+    """How many days from that time a text means, where it counts one from it: the night before my exam on Friday."""
+    behind = _TO_NEXT.match(folded, one.end)
+    at = behind.end() if behind else one.end
+    clause = _CLAUSE_OF.search(folded[: one.start])
+    before = clause[0] if clause else ""
+    for step, words in ((-1, _DAY_BEFORE), (1, _DAY_AFTER)):
+        found = words.search(before)
+        if words.match(folded, at) or (found is not None and found[0].isascii()):
+            return step
+    return 0
+
+
 def event_moment(text: str, at: int, tz: tzinfo) -> int:
     """The middle of the one past day, or part of it, that a statement is about; else `at`, when it was said. In ms.
 
@@ -328,6 +350,10 @@ def _about(folded: str, today: date) -> tuple[NamedTime, DateRange] | None:
             continue
         if _INSTEAD.search(before):
             return one, days
+        if days.first == days.last and (step := _step(folded, one)):
+            beside = days.first + timedelta(days=step)
+            found.append((one, DateRange(beside, beside)))
+            continue
         if not _NOT.search(before) and not _NEXT_TO.search(folded[one.end :]):
             found.append((one, days))
     other = [pair for pair in found if pair[1].first != today] or found

@@ -294,10 +294,11 @@ CHECK_SHAPE = ResponseFormat(
 
 @dataclass(frozen=True, slots=True)
 class ItemCorrection:
-    """What is said instead of an item; "" where nobody said it. "" and no lines: as they were."""
+    """What is said instead of an item; "" where nobody said it. `when` "" is no day, None as it was, and so are no
+    lines."""
 
     text: str
-    when: str = ""
+    when: str | None = None
     cited: tuple[int, ...] = ()
 
 
@@ -312,15 +313,15 @@ def lines_around(found: DigestAnswer, lines: Sequence[DigestLine]) -> tuple[Dige
 def check_rows(found: DigestAnswer, doubts: Mapping[int, str], known: KnownFacts, *, whole: bool) -> str:
     """A digest as numbered rows: lines, text, whom it is about, when, and why a rule doubts it; the summary where the
     talk is shown `whole`."""
-    rows = [f"{SUMMARY}. {found.summary}"] if whole else []
-    rows += [_row(item, doubts.get(item.number, "")) for item in found.items]
+    rows = [f"{SUMMARY}. {found.summary}" + _doubted(doubts, SUMMARY)] if whole else []
+    rows += [_row(item) + _doubted(doubts, item.number) for item in found.items]
     texts = {("T", task.id): task.text for task in known.commitments}
     texts |= {("R", one.id): one.text or "reminder" for one in known.reminders}
     texts |= {("#", one.id): one.text for one in known.memories}
     for number, one in enumerate(found.changes, first_change(found)):
         new = f" → {'; '.join(filter(None, (one.text, one.when)))}" if one.state == "changed" else ""
         known_text = texts.get((one.mark, one.number), f"{one.mark}{one.number}")
-        rows.append(f"{number}. {list(one.cited)} {one.state}: {known_text}{new}")
+        rows.append(f"{number}. {list(one.cited)} {one.state}: {known_text}{new}" + _doubted(doubts, number))
     return escaped("\n".join(rows))
 
 
@@ -329,14 +330,14 @@ def first_change(found: DigestAnswer) -> int:
     return max((item.number for item in found.items), default=SUMMARY) + 1
 
 
-def _row(item: DigestItem, doubt: str) -> str:
+def _doubted(doubts: Mapping[int, str], number: int) -> str:
+    return f" ? {doubt}" if (doubt := doubts.get(number, "")) else ""
+
+
+def _row(item: DigestItem) -> str:
     kind = "" if item.section == "statements" else item.section.removesuffix("s") + ": "
     facets = "; ".join(filter(None, (item.about, item.toward, item.when)))
-    return (
-        f"{item.number}. {list(item.cited)} {kind}{item.text}"
-        + (f" ({facets})" if facets else "")
-        + (f" ? {doubt}" if doubt else "")
-    )
+    return f"{item.number}. {list(item.cited)} {kind}{item.text}" + (f" ({facets})" if facets else "")
 
 
 def read_check(answer: str) -> Mapping[int, ItemCorrection] | None:
@@ -350,7 +351,7 @@ def read_check(answer: str) -> Mapping[int, ItemCorrection] | None:
 def _corrections(wrong: Iterable[object]) -> Iterable[tuple[int, ItemCorrection]]:
     for one in wrong:
         if isinstance(one, dict):
-            text, when = one_text(one.get("text"), TEXT_CHARS), one_text(one.get("when"), 24)
+            text, when = one_text(one.get("text"), TEXT_CHARS), _when(one) if "when" in one else None
             for number in line_numbers(one.get("n"))[:1]:
                 yield number, ItemCorrection(text, when, line_numbers(one.get("from"))[:CITED])
         else:

@@ -1,5 +1,6 @@
 """Open tasks, plans and reminders that a digest says were changed, held against the talk. Pure."""
 
+import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, tzinfo
@@ -8,7 +9,7 @@ from bot.core.clock import DAY_MS, Instant
 from bot.core.memories import Memory, NewCommitment, NewMemory, Reminder
 from bot.core.sessions import ChangedReminder
 from bot.language.assertions import VOCABULARY, folded_plain, novelty, numbers, terms
-from bot.language.time.dates import checked_when, named_times, nudge_for
+from bot.language.time.dates import checked_when, days_beside, named_times, nudge_for
 from bot.language.time.moments import squeezed
 from bot.memory.digest.answer import ChangeState, DigestChange
 from bot.memory.digest.request import KnownFacts, is_plan
@@ -30,6 +31,7 @@ LATE_MS = 7 * DAY_MS
 
 _ENDS = tuple(VOCABULARY.patterns[name] for name in ("failed", "over"))
 
+_HOUR = re.compile(r"[T ]\d\d:")
 _END_OF_DAY = time(23, 59, 59, 999_000)
 
 
@@ -62,7 +64,7 @@ class ChangedPlans:
             if task is None:
                 continue
             tz = self._tz(task.owner_id)
-            due = self._due(one, lines, task.due_at, tz)
+            due = self._due(one, lines, task.due_at, tz, task.text)
             title = self._title(one, task.text, lines, local(due.at, tz) if due else None)
             if due is None and title == task.text:
                 continue
@@ -93,9 +95,10 @@ class ChangedPlans:
             tz = self.scope.tz
             # A day without a time is held by its noon; here it is due at its end, as of tasks.
             old = plan.observed_at if plan.dated == "time" else plan.observed_at - DAY_MS // 2 + _TO_DAY_END_MS
-            due = self._due(one, lines, old, tz)
+            due = self._due(one, lines, old, tz, plan.text)
             title = self._title(one, plan.text, lines, local(due.at, tz) if due else None)
-            dayless = _dayless(plan.text, plan.said_at or plan.created_at, tz)
+            counts = days_beside(folded_plain(plan.text))  # the night before the 11th: its day is another one's
+            dayless = plan.text if counts else _dayless(plan.text, plan.said_at or plan.created_at, tz)
             if content_words(title) < content_words(dayless):  # it only says less
                 title = plan.text
             if due is None and title == plan.text:
@@ -183,20 +186,28 @@ class ChangedPlans:
         )
         return old if strange else new
 
-    def _due(self, one: DigestChange, lines: Sequence[DigestLine], old: int | None, tz: tzinfo) -> Instant | None:
-        """When it is due now: what the lines name, or the old time moved as far as a known day was; None: as before."""
+    def _due(
+        self, one: DigestChange, lines: Sequence[DigestLine], old: int | None, tz: tzinfo, told: str
+    ) -> Instant | None:
+        """When it is due now: what the lines name, or the old time moved as far as a known day was; None: as before.
+
+        `told` is what is known of it: the day before one that they name stays that.
+        """
         if not one.when:
             return None
         found = checked_when(one.when, self._words(lines), tz)
-        if found is None and old is not None:
+        if (found is None or (found.precision == "day" and _HOUR.search(one.when))) and old is not None:
             # An hour alone is of the day that is known.
-            there = checked_when(one.when, [*self._words(lines), (f"{local(old, tz):%Y-%m-%d}", lines[-1].at)], tz)
-            found = there if there is not None and there.precision == "time" else None
+            # What is known may name it, too: on Friday, at the same time.
+            plans = [(plan.text, lines[-1].at) for plan in self.known.memories if plan.dated]
+            words = [*self._words(lines), *plans, (f"{local(old, tz):%Y-%m-%d}", lines[-1].at)]
+            there = checked_when(one.when, words, tz)
+            found = there if there is not None and there.precision == "time" else found
         if (
             found is None
             and old is not None
             and (day := _day(one.when)) is not None
-            and day in self._shifted(lines, old)
+            and (day in self._shifted(lines, old) or self._is_beside(day, f"{told}\n{one.text}", lines, tz))
         ):
             before = local(old, tz)
             at = ms_of(before.replace(year=day.year, month=day.month, day=day.day))
@@ -209,7 +220,7 @@ class ChangedPlans:
     def _reminded(self, one: DigestChange, lines: Sequence[DigestLine], reminder: Reminder) -> int | None:
         """When it is said now: on a day without a time at the hour it had."""
         tz = self._tz(reminder.person_id)
-        due = self._due(one, lines, reminder.due_at, tz)
+        due = self._due(one, lines, reminder.due_at, tz, reminder.text)
         if due is None:
             return None
         before, after = local(reminder.due_at, tz), local(due.at, tz)
@@ -232,6 +243,11 @@ class ChangedPlans:
         known = {local_day(memory.observed_at, self.scope.tz) for memory in self.known.memories if memory.dated}
         known |= {local_day(task.due_at, self.scope.tz) for task in self.known.commitments if task.due_at is not None}
         return {was + (new - day) for new in named for day in known if abs(new - day) <= timedelta(days=31)} | named
+
+    def _is_beside(self, day: date, text: str, lines: Sequence[DigestLine], tz: tzinfo) -> bool:
+        """Whether a text counts that day from one that the talk names: the night before the operation."""
+        steps = days_beside(folded_plain(text))
+        return any(checked_when(str(day - timedelta(days=step)), self._words(lines), tz) for step in steps)
 
 
 def _day(when: str) -> date | None:

@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta, tzinfo
+from itertools import takewhile
+from operator import itemgetter
 
 from bot.core.clock import DAY_MS, DatedMoment, Instant
 from bot.core.memories import Dated, NewCommitment, NewMemory, SettledCommitment, Visibility
@@ -42,8 +44,8 @@ from bot.text.fold import fold, fold_mapped, script_of, unfold
 from bot.text.length import estimate_tokens
 from bot.text.similarity import echoes
 
-SUMMARY_TOKENS, STATEMENT_TOKENS = 60, 80
-"""Longest summary and longest statement or title."""
+SUMMARY_TOKENS, STATEMENT_TOKENS = 90, 80
+"""Longest summary, half as much again as a model is asked for, and longest statement or title."""
 TAG_CHARS, SLOT_WORDS = 12, 3
 """Longest word for a feeling, and most words of a slot's name."""
 WEEK_DAYS = 7
@@ -102,13 +104,17 @@ class Review:
     kept: tuple[tuple[DigestItem, GroundedItem], ...]
     refused: tuple[RefusedItem, ...] = ()
     mended: frozenset[int] = field(default_factory=frozenset)
+    doubts: Mapping[int, str] = field(default_factory=dict)
+    """What of the summary, and of what is told to have changed, stands nowhere."""
+    confirmed: bool = False
+    """Whether a second look saw the summary beside its whole talk, and left it or put it right."""
 
     def second_look(
         self, lines: tuple[DigestLine, ...], known: KnownFacts = NOTHING
     ) -> tuple[tuple[DigestLine, ...], str]:
         """What a second look is shown of it: the lines around those that it cites, and its rows."""
         shown = lines_around(self.answer, lines)
-        doubts = {one.item.number: one.why for one in self.refused}
+        doubts = {one.item.number: one.why for one in self.refused} | dict(self.doubts)
         return shown, check_rows(self.answer, doubts, known, whole=len(shown) == len(lines))
 
 
@@ -121,7 +127,8 @@ def review(
         return found
     if not _same_language(found, lines):
         return BrokenAnswer("language")
-    return _reviewed(found, _grounds(lines, scope, known))
+    grounds = _grounds(lines, scope, known)
+    return replace(_reviewed(found, grounds), doubts=_doubts(found, grounds, scope, known))
 
 
 def checked(
@@ -145,7 +152,12 @@ def checked(
         told = (
             item
             if change is None
-            else replace(item, text=change.text, when=change.when or item.when, cited=change.cited or item.cited)
+            else replace(
+                item,
+                text=change.text,
+                when=item.when if change.when is None else change.when,
+                cited=change.cited or item.cited,
+            )
         )
         judged = _judged(told, grounds)
         if told != item:
@@ -162,14 +174,21 @@ def checked(
         elif _told_again(refused.item, kept):
             left.remove(refused)
     again &= {item.number for item, _ in kept}
-    return Review(_corrected(first.answer, wrong), tuple(kept), tuple(left), frozenset(again))
+    whole = len(lines_around(first.answer, lines)) == len(lines)
+    return Review(_corrected(first.answer, wrong), tuple(kept), tuple(left), frozenset(again), confirmed=whole)
 
 
 def _corrected(found: DigestAnswer, wrong: Mapping[int, ItemCorrection]) -> DigestAnswer:
     """The answer with the summary and what became of open things as a second look left them."""
     summary = wrong[SUMMARY].text if SUMMARY in wrong else found.summary
-    changes = tuple(one for number, one in enumerate(found.changes, first_change(found)) if number not in wrong)
-    return replace(found, summary=summary, changes=changes)
+    changes = list[DigestChange]()
+    for number, one in enumerate(found.changes, first_change(found)):
+        right = wrong.get(number)
+        if right is None:
+            changes.append(one)
+        elif right.text and one.state == "changed":
+            changes.append(replace(one, text=right.text, when=right.when or one.when, cited=right.cited or one.cited))
+    return replace(found, summary=summary, changes=tuple(changes))
 
 
 def digest_of(found: Review, lines: tuple[DigestLine, ...], scope: TalkScope, known: KnownFacts = NOTHING) -> Digest:
@@ -243,6 +262,17 @@ def _reviewed(found: DigestAnswer, grounds: TalkEvidence) -> Review:
         else:
             kept.append((item, judged))
     return Review(found, tuple(kept), tuple(refused))
+
+
+def _doubts(found: DigestAnswer, grounds: TalkEvidence, scope: TalkScope, known: KnownFacts) -> dict[int, str]:
+    """Why the summary, and each change that would not be made, may be wrong."""
+    missing = next(filter(None, map(grounds.missing, _PIECE.findall(found.summary))), None)
+    doubts = {SUMMARY: f"{missing[0]} ({missing[1]})"} if missing else {}
+    for number, one in enumerate(found.changes, first_change(found)):
+        plan = ChangedPlans((one,), known, grounds, scope)
+        if one.state == "changed" and not any((*plan.tasks(), *plan.plans(()), *plan.reminders())):
+            doubts[number] = f"day ({one.when})" if one.when else "words"
+    return doubts
 
 
 def _judged(item: DigestItem, grounds: TalkEvidence) -> GroundedItem | Refusal:
@@ -465,9 +495,21 @@ def _to_come(part: Clause, said_at: int, tz: tzinfo) -> bool:
 
 
 def _summary(found: Review, lines: tuple[DigestLine, ...], scope: TalkScope, grounds: TalkEvidence) -> str:
-    """The summary on one line without links and markup; "" when it is not of what people said."""
-    text = clip_tokens(one_row(MARKUP.sub("", LINK.sub("", found.answer.summary))), SUMMARY_TOKENS)
-    plain = "".join(piece for piece in _PIECE.findall(text) if grounds.sentence(piece)).rstrip("；;，,、 ")
+    """The summary on one line without links and markup; "" when it is not of what people said.
+
+    One that a second look left stands as it is, but for what is nobody's own; of another, and of one that is far too
+    long, the end is cut.
+    """
+    pieces = _PIECE.findall(one_row(MARKUP.sub("", LINK.sub("", found.answer.summary))))
+    if found.confirmed:
+        pieces = [piece for piece in pieces if not grounds.is_borrowed(piece)]
+    else:
+        stands = [grounds.missing(piece) is None for piece in pieces]
+        first = stands.index(True) if True in stands else len(stands)
+        pieces = [piece for piece, _ in takewhile(itemgetter(1), zip(pieces[first:], stands[first:], strict=True))]
+    while len(pieces) > 1 and estimate_tokens("".join(pieces)) > SUMMARY_TOKENS:
+        pieces.pop()
+    plain = clip_tokens("".join(pieces), SUMMARY_TOKENS).rstrip("；;，,、 ")
     if not harmless(plain, scope.screened) or is_injection(plain):
         return ""
     gone = forgets(lines)
