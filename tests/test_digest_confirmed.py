@@ -1,6 +1,7 @@
 """What a good model's digest says in its own words, and a second look leaves, is kept as it is."""
 
 import json
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from bot.core.memories import Memory
@@ -35,14 +36,14 @@ def talk(name: str, *texts: str) -> tuple[DigestLine, ...]:
     )
 
 
-def first_look(answer: dict[str, object], lines: tuple[DigestLine, ...], known: KnownFacts = NOTHING) -> Review:
+def first_look(answer: Mapping[str, object], lines: tuple[DigestLine, ...], known: KnownFacts = NOTHING) -> Review:
     found = review(json.dumps({"summary": "", **answer}), lines, SCOPE, known)
     assert isinstance(found, Review)
     return found
 
 
 def digest(
-    answer: dict[str, object], lines: tuple[DigestLine, ...], *wrong: dict[str, object], known: KnownFacts = NOTHING
+    answer: Mapping[str, object], lines: tuple[DigestLine, ...], *wrong: dict[str, object], known: KnownFacts = NOTHING
 ) -> Digest:
     """What is kept after a second look that calls this wrong."""
     corrections = read_check(json.dumps({"wrong": list(wrong)}))
@@ -139,10 +140,10 @@ def test_a_plan_of_the_night_before_moves_with_its_day_and_what_is_not_made_is_d
     text = "Dana drives down the night before her mum's scan on the 17th."
     known = plan(text, datetime(2026, 6, 16, tzinfo=UTC))
     lines = talk("Dana", "it's the 24th not the 17th, mum's scan")
-    moved = {"open": [{"id": "#30", "now": "changed", "title": "", "when": "2026-06-23", "from": [1]}]}
+    change = {"id": "#30", "now": "changed", "title": "", "from": [1]}
+    moved, strange = ({"open": [{**change, "when": day}]} for day in ("2026-06-23", "2026-06-29"))
     (now,) = digest(moved, lines, known=known).memories
     assert (now.replaces, local_day(now.observed_at, UTC).day) == ((30,), 23)
-    strange = {"open": [{**moved["open"][0], "when": "2026-06-29"}]}
     assert first_look(strange, lines, known).second_look(lines, known)[1].endswith("? day (2026-06-29)")
     assert digest(strange, lines, known=known).memories == ()
     mended = digest(strange, lines, {"n": 1, "text": text, "when": "2026-06-23", "from": [1]}, known=known)

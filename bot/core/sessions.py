@@ -281,7 +281,7 @@ class ChangedReminder:
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """What closing a session made: a summary of at most 60 tokens, typed memories, what people have still to do, and
+    """What closing a session made: a summary of about 60 tokens, typed memories, what people have still to do, and
     what became of earlier tasks and reminders; by the rule also the events of earlier lines whose plans it overtook.
     `former` are earlier plans that are none any more, of which `done` came about."""
 
