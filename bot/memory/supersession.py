@@ -88,8 +88,8 @@ def contradicts(new: str, older: str, names: tuple[str, ...] = ()) -> bool:
     """
     if _valued(without_owner(new, names), without_owner(older, names), figures=False):
         return True
-    parts = statement_clauses(older)
-    return any(compare(one, other, names).conflict == "status" for one in statement_clauses(new) for other in parts)
+    said, parts = ([without_owner(part, names) for part in statement_clauses(text)] for text in (new, older))
+    return any(_denied(one, other) for one in said for other in parts)
 
 
 def without_owner(text: str, names: tuple[str, ...] = ()) -> str:
