@@ -44,6 +44,18 @@ async def test_a_reminder_is_moved_by_as_much_as_they_say(world: World, line: st
     assert due(world) == [when.replace("T", " ") if moved else "2026-06-13 10:00"]
 
 
+@pytest.mark.parametrize(
+    ("when", "there"), [("2026-06-19T19:00", "2026-06-19 19:00"), ("2026-06-20T19:00", "2026-06-18 19:00")]
+)
+async def test_on_another_day_that_is_named_among_others_the_hour_stays(world: World, when: str, there: str) -> None:
+    world.model.digests = True
+    await world.say("下周四晚上7点提醒我取快递")
+    await world.wait(5 * 24 * HOUR)
+    uses(world, id="⏰1", when=when)
+    await world.say("取快递那个改到周五吧 钟点不变 周四得陪我妈看牙")
+    assert due(world) == [there]
+
+
 async def test_how_long_the_request_itself_named_moves_nothing(world: World) -> None:
     world.model.digests = True
     await world.say("明天10点提醒我开会，要开两个小时")

@@ -250,16 +250,22 @@ def _counts_from_old(wanted: str) -> bool:
 
 def _shifted(old: Reminder, named: str, line: Event, at: ReminderRequest) -> tuple[int, str] | None:
     """The moment of the model's own, ms, and the rule, of a line written since that names exactly how much later or
-    earlier that is, or its hour in figures or words that no grammar reads (make it nine)."""
+    earlier that is, its hour in figures or words that no grammar reads (make it nine), or its day, where the hour stays
+    (Friday, same time: on Thursday I am away)."""
     try:
         then = datetime.strptime(named, "%Y-%m-%dt%H:%M")  # noqa: DTZ007 - by the wall clock, as the other one
     except ValueError:
         return None
     before = local(old.due_at, at.tz).replace(tzinfo=None)
     early, late = sorted((before, then))
-    unread = then.date() == before.date() and not any(one.clock or one.times for one in _times((line,)))
+    timed = any(one.clock or one.times for one in _times((line,)))
     counted = any(_after(early, length) == late for length in lengths(line.text))
-    if line.at <= old.made_at or not (counted or (unread and _figures_stand(then, (line,)))):
+    if then.date() == before.date():
+        stands = not timed and _figures_stand(then, (line,))
+    else:
+        day = (line.text, line.at)
+        stands = not timed and then.time() == before.time() and checked_when(named[:10], [day], at.tz) is not None
+    if line.at <= old.made_at or not (counted or stands):
         return None
     if old.rule:
         clock = ClockTime(then.hour, then.minute, whole=True)
