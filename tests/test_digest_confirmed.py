@@ -171,3 +171,10 @@ def test_other_words_of_what_is_known_with_a_new_day_rest_on_the_line_that_says_
     known = "小王的妈妈白内障要开刀，排6月17日在嘉基"
     assert stands("小王的妈妈白内障开刀是6/24，在嘉基", said, SCOPE, known, "statements", "小王") == 0
     assert stands("小王的爸爸白内障开刀是6/24，在长庚", said, SCOPE, known, "statements", "小王") != 0
+
+
+def test_how_much_so_says_is_no_clause_of_its_own() -> None:
+    lines = talk("Dana", "home at last. never been so tired of a choir")
+    moods = [{"text": "Dana had never been so tired, after the choir", "tag": "tired", "from": [1]}]
+    told = [one.text for one in digest({"moods": moods}, lines).memories]
+    assert all("so tired" in text for text in told), told

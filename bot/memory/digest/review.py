@@ -54,7 +54,10 @@ LONGEST_MONTH_MS = 32 * DAY_MS
 
 _OFF, _DENIED, _NO_DENIAL = (VOCABULARY.patterns[name] for name in ("failed", "denial", "no_denial"))
 _CHANGED, _ONE_MORE = (VOCABULARY.patterns[name] for name in ("changed", "one_more"))
-_CUT = LazyPattern(r"((?<!\d)[,，](?!\d)|[、;；。]|(?<=[a-z])\.(?=\s)|(?= (?:and|but|because|so|while)\b))")
+_CUT = LazyPattern(
+    r"((?<!\d)[,，](?!\d)|[、;；。]|(?<=[a-z])\.(?=\s)"
+    r"|(?= (?:and|but|because|while)\b| so (?:that|I|he|she|it|we|they|you|there)\b))"
+)
 _JOINING = LazyPattern(r" (?:and|but|because|so|while)")
 _END = LazyPattern(r"[.。!！]$")
 _KANA = LazyPattern("[\u3041-\u3096\u30a1-\u30fa\uac00-\ud7a3]{2}")
