@@ -107,7 +107,7 @@ async def test_a_message_of_what_nobody_sees_is_stored_and_answered_like_any_oth
     for text in unseen:
         await world.say(text)
         await world.wait(5)
-    assert [row[0] for row in world.peek.events("text", kind="message")] == [*unseen]
+    assert [row[0] for row in world.peek.events("text", kind="message")] == ["", "\ufe0f", "hi\n\nthere"]
 
 
 PIECES = "我对花生过敏住在上海生日是记住忘记年糕吧请的了,，、。:： #3-45和~and Oslo forget remember my i is\n\t"
