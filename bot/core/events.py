@@ -134,10 +134,11 @@ class Outgoing:
     """One message to send. `outbox_id` is stable over retries, so a platform may use it against duplicates.
 
     `preview_id` is the platform's id of a message that already shows a part of it: that one is edited. `via` is the
-    interaction it answers, `further` says that an earlier row does, too. `only_for` is the account that alone may read it, "" for everyone in the chat. `again` says
-    that an earlier try may have reached the platform, `tried_at` (ms, 0 unknown) when the first one was. A withdrawal
-    has no text: it takes the preview away, or with `via` the sign that the interaction is being answered. One with a `part` is that, with these bytes as its `content`; `text` is what
-    is said where it cannot be sent, and `target` the platform's id of the message that a reaction is about.
+    interaction it answers, `further` says that an earlier row does, too. `only_for` is the account that alone may read
+    it, "" for everyone in the chat. `again` says that an earlier try may have reached the platform, `tried_at` (ms, 0
+    unknown) when the first one was. A withdrawal has no text: it takes the preview away, or with `via` the sign that
+    the interaction is being answered. One with a `part` is that, with these bytes as its `content`; `text` is what is
+    said where it cannot be sent, and `target` the platform's id of the message that a reaction is about.
     """
 
     outbox_id: int

@@ -46,7 +46,8 @@ from bot.text.fold import script_of
 from bot.text.length import clip, estimate_tokens
 
 TOLD = ("", CUT_LABEL, REMINDER, WISH_TAKEN)
-"""The labels of lines that are told: people's, also what is left of one, nuan's, and what nuan said of reminders: it is what "done" answers."""
+"""The labels of lines that are told: people's, also what is left of one, nuan's, and what nuan said of reminders: it is
+what "done" answers."""
 
 LED_UP_MS = HOUR_MS
 """What was done without a model so long before the first answer of a DM's talk belongs to it: who "she" is may stand there."""
