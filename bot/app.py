@@ -19,7 +19,7 @@ from bot.pipeline.reminders import rearm_recurring
 from bot.pipeline.scheduler import RETRY_MS, Scheduler
 from bot.pipeline.send import OutboxSender
 from bot.plugins import scenes as plugin_scenes
-from bot.store.ingest import Accepted
+from bot.store.intake import Accepted
 
 SEND_GRACE_S = 2.0
 """How long it waits for what is being sent."""

@@ -16,7 +16,7 @@ from bot.core.recall import RecallQuery as Question
 from bot.core.sessions import Digest
 from bot.core.speaking import Action, Decision, Situation, Why
 from bot.store.digests import Digested
-from bot.store.ingest import Accepted, Arrival
+from bot.store.intake import Accepted, Arrival
 from bot.store.ledger import Reservation, Settlement
 from bot.store.memories import Receipt
 from bot.store.removal import Forgetting

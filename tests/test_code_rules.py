@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -96,6 +97,13 @@ def test_every_module_says_what_it_is_in_three_lines_at_most() -> None:
     drawing = "bot/core/errors.py:1"  # the tree of errors is a drawing
     lines = {where: [line for line in text.splitlines() if line] for where, text in said.items() if where != drawing}
     assert [where for where, text in lines.items() if not 0 < len(text) <= 3] == []
+
+
+def test_no_two_public_classes_share_a_name() -> None:
+    found = Counter(
+        name for module in modules("bot", "adapters") for name in re.findall(r"^class ([A-Z]\w*)", module.text, re.M)
+    )
+    assert [name for name, count in found.items() if count > 1] == []
 
 
 @all_cases(

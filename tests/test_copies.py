@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.core.events import Attachment, Incoming, Place, Sender
-from bot.store.ingest import COPY_MS, ECHO_MS, LinePrint, copied_from, print_of
+from bot.store.duplicates import COPY_MS, ECHO_MS, LinePrint, copied_from, print_of
 from tests.storing import NOW
 from tests.tables import all_cases
 from tests.world import World

@@ -56,7 +56,7 @@ Heard = SessionMessage | Exception
 Streams = tuple[MemoryObjectReceiveStream[Heard], MemoryObjectSendStream[SessionMessage]]
 
 
-class Connection:
+class ServerConnection:
     """An open connection. `ended` is set when the server is gone; `stale`: it says that it offers something else now."""
 
     def __init__(self, name: str, rules: OutsideServer) -> None:
@@ -171,9 +171,9 @@ class Connection:
 
 
 @asynccontextmanager
-async def connected(name: str, rules: OutsideServer) -> AsyncIterator[Connection]:
+async def connected(name: str, rules: OutsideServer) -> AsyncIterator[ServerConnection]:
     """A connection while inside, for the task that enters it. OutsideError or whatever the library raises."""
-    connection = Connection(name, rules)
+    connection = ServerConnection(name, rules)
     async with AsyncExitStack() as stack:
         if rules.command:
             transport: Any = _program(rules, connection)
@@ -297,7 +297,7 @@ class _BoundedTransport(httpx2.AsyncHTTPTransport):
 
 
 @asynccontextmanager
-async def _program(rules: OutsideServer, connection: Connection) -> AsyncGenerator[Streams]:
+async def _program(rules: OutsideServer, connection: ServerConnection) -> AsyncGenerator[Streams]:
     """The streams of a program that is started; at the end it is ended, with all that it started."""
     inherited = {name: os.environ[name] for name in INHERITED if name in os.environ}
     own = {name: value.get_secret_value() for name, value in rules.env.items()}
@@ -356,7 +356,7 @@ async def _program(rules: OutsideServer, connection: Connection) -> AsyncGenerat
             group.cancel_scope.cancel()
 
 
-async def _line(lines: asyncio.StreamReader, connection: Connection) -> bytes:
+async def _line(lines: asyncio.StreamReader, connection: ServerConnection) -> bytes:
     """The next line; b"" when there is none, or too much was said."""
     try:
         line = await lines.readline()

@@ -18,7 +18,7 @@ from bot.text.dates import local_day
 from bot.tools.outside import CODE_CHARS, fingerprint, offers_from, offers_json
 
 if TYPE_CHECKING:
-    from bot.mcp.client import Connection
+    from bot.mcp.client import ServerConnection
 
 START_S = 60.0
 """How long a server may take to start and to list what it offers; whoever waits for it waits no longer than for a call."""
@@ -49,7 +49,7 @@ class Server:
         self._clock = clock
         self._log = log
         self._owners: set[asyncio.Task[None]] = set()
-        self._ready: asyncio.Future[Connection] | None = None
+        self._ready: asyncio.Future[ServerConnection] | None = None
         self._leave = asyncio.Event()
         self._leave.set()
         self._offers: tuple[Offer, ...] = ()
@@ -102,7 +102,7 @@ class Server:
             for owner in late:
                 owner.cancel()
 
-    async def _open(self) -> tuple["Connection", asyncio.Event]:
+    async def _open(self) -> tuple["ServerConnection", asyncio.Event]:
         """The connection, opened by a task of its own where there is none, and what to set for it to be left."""
         self._used_at = self._clock.now()
         if self._leave.is_set():
@@ -121,7 +121,7 @@ class Server:
         except TimeoutError:
             raise OutsideError("timeout", "start") from None
 
-    async def _own(self, ready: "asyncio.Future[Connection]", leave: asyncio.Event) -> None:
+    async def _own(self, ready: "asyncio.Future[ServerConnection]", leave: asyncio.Event) -> None:
         """Open, list, wait until it is to be left or the server is gone, close."""
         await asyncio.to_thread(import_module, "bot.mcp.client")  # a second in which other chats go on
         from bot.mcp.client import connected
@@ -156,7 +156,7 @@ class Server:
             leave.set()
             self._log.info("mcp_closed", server=self.name)
 
-    async def _until_over(self, connection: "Connection", leave: asyncio.Event) -> None:
+    async def _until_over(self, connection: "ServerConnection", leave: asyncio.Event) -> None:
         """Return when the server is gone, or is to be left, or nobody called it for long."""
 
         def look() -> None:
@@ -174,7 +174,7 @@ class Server:
             for each in waits:
                 each.cancel()
 
-    def _failed(self, ready: "asyncio.Future[Connection]", error: OutsideError, *, quiet: bool = False) -> None:
+    def _failed(self, ready: "asyncio.Future[ServerConnection]", error: OutsideError, *, quiet: bool = False) -> None:
         """It could not be opened: nobody tries again before the wait is over."""
         if quiet:
             return

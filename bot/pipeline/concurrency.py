@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from bot.core.ports import Log
 from bot.core.sessions import Turn
 from bot.core.speaking import STOP_REASONS
-from bot.store.ingest import Accepted
+from bot.store.intake import Accepted
 from bot.store.store import Turns
 
 Work = Callable[[int], Awaitable[None]]

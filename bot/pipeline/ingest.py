@@ -28,7 +28,7 @@ from bot.speaking.activation import decide
 from bot.speaking.pacing import DEBOUNCE_MOST_MS, WITHOUT_MODEL, BurstRules, Typists, looks_whole, with_deadline
 from bot.speaking.reminders import nudging_rules
 from bot.store.events import WaitingChat
-from bot.store.ingest import Accepted, Arrival
+from bot.store.intake import Accepted, Arrival
 from bot.store.store import Store
 from bot.text.clean import clean, clean_file, clean_name, shown
 from bot.text.codes import code_in, is_greeting, without_keys

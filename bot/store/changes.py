@@ -7,10 +7,10 @@ from bot.core.events import Incoming
 from bot.core.memories import Memory, NewMemory
 from bot.store.commitments import reread_promises
 from bot.store.digests import retract_edited
+from bot.store.duplicates import separate_copy
 from bot.store.engine import Repository, reads, wipe_soon, writes
 from bot.store.events import finish_events
 from bot.store.index import index_lines, rescope
-from bot.store.ingest import separate_copy
 from bot.store.memories import store_memory
 from bot.store.notes import amend_notes
 from bot.store.reminders import drop_reminders

@@ -12,11 +12,16 @@ from bot.core.speaking import STOP_REASONS, LastDecisions, LastEntry, LastLine, 
 from bot.store.access import chat_of, persons
 from bot.store.engine import Repository, reading, reads, writes, writing
 from bot.store.index import index_lines
-from bot.store.ingest import QUOTED_ID
 from bot.store.ledger import ReservationFate, Settlement, end_call, settle_call
 from bot.store.schema import EVENT_QUEUE, NO_EVENT, placeholders
 from bot.store.transactions import Row, Tx
 from bot.store.windows import put_follow_ups_back
+
+QUOTED_ID = """coalesce((SELECT max(said.id) FROM event AS said WHERE said.chat_id = event.chat_id
+    AND said.external_id = event.target AND said.external_id <> '' AND said.kind = 'message' AND said.id < event.id),
+    (SELECT max(said.id) FROM sent JOIN event AS said ON said.turn_id = sent.turn_id AND said.kind = 'bot'
+    WHERE sent.chat_id = event.chat_id AND sent.external_id = event.target AND event.target <> ''))"""
+"""The line that a message replies to."""
 
 SELECT_EVENT = f"""SELECT id, chat_id, at, kind, person_id, name, text,
     CASE hidden WHEN 'forgotten' THEN '{FORGOTTEN}' ELSE label END, why, forwarded, turn_id,

@@ -1,30 +1,21 @@
 """Taking an event in: stored with the decision about it, and with what it does to older events and to turns."""
 
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 
 from bot.core.events import Draft, Event, Incoming
+from bot.core.memories import Signal, SpokenPromise
+from bot.core.people import Chat
 from bot.core.sessions import Turn
-from bot.core.speaking import HEARTBEAT, STOP_REASONS, UNASKED, Decision, PacedDecision, Situation
+from bot.core.speaking import HEARTBEAT, STOP_REASONS, UNASKED, Decision, PacedDecision, PendingMessages, Situation
 from bot.store.access import find_chat, find_person, permissions_of, stored_part, with_permissions
 from bot.store.changes import Change, ChangeEffect, apply_change
 from bot.store.commitments import note_promises
+from bot.store.duplicates import bots_are_quiet, find_copy, note_print, print_of, retargeted
 from bot.store.engine import Database, Repository
 from bot.store.events import COMMAND_REASONS, finish_events, note_effect, read_events
 from bot.store.forget import announced_before
 from bot.store.index import index_lines
-from bot.store.ingest import (
-    QUOTE_CHARS,
-    Accepted,
-    Arrival,
-    Halted,
-    bots_are_quiet,
-    find_copy,
-    note_print,
-    print_of,
-    retargeted,
-    was_stored,
-)
 from bot.store.outbox import announce
 from bot.store.removal import TOLD_THEN
 from bot.store.told import remark
@@ -59,6 +50,65 @@ PLATFORM_FACTS = ("delete", "migrate", "gone", "back")
 
 MOST_HEARD = 1_024
 """Chats that are known by their place; beyond that they are found anew."""
+
+
+QUOTE_CHARS = 200
+"""What is kept of a message that was never stored itself, where another one replies to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Halted:
+    """What a command to stop, or a message that interrupts, ended: turns under way, and `dropped` waiting lines.
+
+    `others`: what is going on in the chat belongs to somebody else, and goes on.
+    """
+
+    turns: tuple[int, ...]
+    dropped: int
+    others: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """What became of an incoming event; `event` is None for a copy of one that was there before.
+
+    `superseded` are the turns whose replies were still being said to its sender, and end with it. `armed`: there is a
+    deadline now that is nearer than the one there was.
+    """
+
+    event: Event | None
+    chat: Chat
+    decision: Decision | None
+    halted: Halted | None = None
+    superseded: tuple[int, ...] = ()
+    armed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """What intake knows of an event before it is stored: the situation (window and switch still unknown).
+
+    `script` gives what its sender usually writes in, from what that was ("" when unknown) and the lines before it, the
+    newest first. For a command to stop: `receipt` is a sentence by its key in a script, and `spared` tells the waiting
+    texts that are done though nothing is answered any more. `pace` sets a decision's deadline by what waits in the
+    chat; a turn that answers its sender and was asked less than `interrupts_ms` ago (None: at any time) is cut short, and
+    both are asked `pause_ms` later, ms.
+    `remarks` are what it lets on about the last reply, `promising` (None: nothing) what its writer promises, given the
+    name of their zone ("": none). `called` is their name by the script they usually write in, where they told none.
+    """
+
+    incoming: Incoming
+    situation: Situation
+    script: Callable[[str, tuple[str, ...]], str]
+    hidden: str = ""
+    receipt: Callable[[str, str], str] = lambda key, script: key
+    spared: Callable[[str], bool] = lambda text: False
+    pace: Callable[[Decision, PendingMessages], PacedDecision] = lambda decision, waiting: PacedDecision(decision)
+    interrupts_ms: int | None = 0
+    pause_ms: int = 0
+    remarks: tuple[Signal, ...] = ()
+    promising: Callable[[str], tuple[SpokenPromise, ...]] | None = None
+    called: Callable[[str], str] | None = None
 
 
 class Intake(Repository):
@@ -238,7 +288,7 @@ def _insert(
         target=incoming.target,
         via=incoming.via,
         off_record=off_record,
-        quote="" if hidden or was_stored(tx, chat_id, incoming.target) else incoming.quote[:QUOTE_CHARS],
+        quote="" if hidden or _was_stored(tx, chat_id, incoming.target) else incoming.quote[:QUOTE_CHARS],
     )
     for place, each in enumerate(incoming.attachments):
         tx.insert("attachment", event_id=number, position=place, **asdict(each))
@@ -337,3 +387,12 @@ def _may_interrupt(tx: Tx, turn: Turn, person_id: int) -> bool:
     # Receipts are said again with the next answer, so they must not be on the screen.
     told = bool(turn.receipts) and tx.has(shown, turn.id)
     return not (before or told or has_acted(tx, turn.id))
+
+
+def _was_stored(tx: Tx, chat_id: int, target: str) -> bool:
+    """Whether the message of that id was stored once: then its own row says what may be told of it."""
+    if not target:
+        return False
+    said = "SELECT 1 FROM event WHERE chat_id = ? AND external_id = ?"
+    sent = "SELECT 1 FROM sent WHERE chat_id = ? AND external_id = ?"
+    return tx.has(said, chat_id, target) or tx.has(sent, chat_id, target)

@@ -11,8 +11,7 @@ from bot.core.speaking import ENTRY, HEARTBEAT, JOIN, UNASKED, GroupMode, GroupT
 from bot.store.access import permissions_of
 from bot.store.commitments import visible_commitment
 from bot.store.engine import IS_LEFT, Repository, reads, writes, writing
-from bot.store.events import IS_VISIBLE, finish_events, read_events
-from bot.store.ingest import QUOTED_ID
+from bot.store.events import IS_VISIBLE, QUOTED_ID, finish_events, read_events
 from bot.store.ledger import settle_call
 from bot.store.memories import visible_memory
 from bot.store.schema import EVENT_QUEUE, IS_CURRENT

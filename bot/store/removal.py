@@ -11,10 +11,10 @@ from bot.core.errors import StoreError
 from bot.core.memories import Memory, wordings
 from bot.store.commitments import forget_promises, withdraw_promises
 from bot.store.digests import summary_changed, take_memory_back
+from bot.store.duplicates import pass_to_copy
 from bot.store.engine import Database, wipe_soon
 from bot.store.events import finish_events, note_effect
 from bot.store.index import drop_documents, index_lines
-from bot.store.ingest import pass_to_copy
 from bot.store.ledger import charge_reserved
 from bot.store.memories import Receipt, address_lines, chats_of_memory, earlier_receipt, store_receipt
 from bot.store.notes import RemovedContent, remove_from_notes

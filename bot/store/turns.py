@@ -16,9 +16,8 @@ from bot.core.tools import ToolOutcome
 from bot.store.commitments import store_tool_promise
 from bot.store.digests import TALKS_OF
 from bot.store.engine import IS_LEFT, Repository, reading, reads, writes, writes_chat, writing_chat
-from bot.store.events import add_line, end_waiting, finish_events, note_effect
+from bot.store.events import QUOTED_ID, add_line, end_waiting, finish_events, note_effect
 from bot.store.index import index_lines, note_hit, note_round
-from bot.store.ingest import QUOTED_ID
 from bot.store.ledger import (
     CHARGE,
     CallAccount,

@@ -1,14 +1,11 @@
-"""Parts of taking an event in: duplicates, loops between bots, quoted lines, and what became of the event."""
+"""Duplicates: messages that copy or echo another, and lines that bots answer each other without end."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from zlib import crc32
 
-from bot.core.events import Event, Incoming
-from bot.core.memories import Signal, SpokenPromise
-from bot.core.people import Chat
-from bot.core.speaking import Decision, PacedDecision, PendingMessages, Situation
+from bot.core.events import Incoming
 from bot.store.transactions import Tx
 from bot.text.fold import fold
 
@@ -92,80 +89,6 @@ def _apart(one: int, other: int) -> int:
 
 def _sum(text: str) -> int:
     return crc32(text.encode(errors="surrogatepass")) if text else 0
-
-
-@dataclass(frozen=True, slots=True)
-class Halted:
-    """What a command to stop, or a message that interrupts, ended: turns under way, and `dropped` waiting lines.
-
-    `others`: what is going on in the chat belongs to somebody else, and goes on.
-    """
-
-    turns: tuple[int, ...]
-    dropped: int
-    others: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Accepted:
-    """What became of an incoming event; `event` is None for a copy of one that was there before.
-
-    `superseded` are the turns whose replies were still being said to its sender, and end with it. `armed`: there is a
-    deadline now that is nearer than the one there was.
-    """
-
-    event: Event | None
-    chat: Chat
-    decision: Decision | None
-    halted: Halted | None = None
-    superseded: tuple[int, ...] = ()
-    armed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Arrival:
-    """What intake knows of an event before it is stored: the situation (window and switch still unknown).
-
-    `script` gives what its sender usually writes in, from what that was ("" when unknown) and the lines before it, the
-    newest first. For a command to stop: `receipt` is a sentence by its key in a script, and `spared` tells the waiting
-    texts that are done though nothing is answered any more. `pace` sets a decision's deadline by what waits in the
-    chat; a turn that answers its sender and was asked less than `interrupts_ms` ago (None: at any time) is cut short, and
-    both are asked `pause_ms` later, ms.
-    `remarks` are what it lets on about the last reply, `promising` (None: nothing) what its writer promises, given the
-    name of their zone ("": none). `called` is their name by the script they usually write in, where they told none.
-    """
-
-    incoming: Incoming
-    situation: Situation
-    script: Callable[[str, tuple[str, ...]], str]
-    hidden: str = ""
-    receipt: Callable[[str, str], str] = lambda key, script: key
-    spared: Callable[[str], bool] = lambda text: False
-    pace: Callable[[Decision, PendingMessages], PacedDecision] = lambda decision, waiting: PacedDecision(decision)
-    interrupts_ms: int | None = 0
-    pause_ms: int = 0
-    remarks: tuple[Signal, ...] = ()
-    promising: Callable[[str], tuple[SpokenPromise, ...]] | None = None
-    called: Callable[[str], str] | None = None
-
-
-QUOTED_ID = """coalesce((SELECT max(said.id) FROM event AS said WHERE said.chat_id = event.chat_id
-    AND said.external_id = event.target AND said.external_id <> '' AND said.kind = 'message' AND said.id < event.id),
-    (SELECT max(said.id) FROM sent JOIN event AS said ON said.turn_id = sent.turn_id AND said.kind = 'bot'
-    WHERE sent.chat_id = event.chat_id AND sent.external_id = event.target AND event.target <> ''))"""
-"""The line that a message replies to."""
-
-QUOTE_CHARS = 200
-"""What is kept of a message that was never stored itself, where another one replies to it."""
-
-
-def was_stored(tx: Tx, chat_id: int, target: str) -> bool:
-    """Whether the message of that id was stored once: then its own row says what may be told of it."""
-    if not target:
-        return False
-    said = "SELECT 1 FROM event WHERE chat_id = ? AND external_id = ?"
-    sent = "SELECT 1 FROM sent WHERE chat_id = ? AND external_id = ?"
-    return tx.has(said, chat_id, target) or tx.has(sent, chat_id, target)
 
 
 MOST_EXCHANGES = 20
