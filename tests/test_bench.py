@@ -255,27 +255,55 @@ def test_longmemevals_file_is_measured_by_question_type_beside_bm25(
     assert json.loads(capsys.readouterr().out)["questions"] == 1
 
 
+def recorded(tmp_path: Path, question: str, meanings: dict[str, list[float]]) -> list[str]:
+    """The arguments that ask it about the three talks, with vectors from a file: those given, else unlike the lamp's."""
+    row = longmemeval("single-session-user", "q1", question, ["s_lamp"])
+    file, vectors = tmp_path / "longmemeval.json", tmp_path / "bge-m3.jsonl"
+    file.write_text(json.dumps([row]), "utf-8")
+    told = [turn["content"] for turns in cast("list[list[dict[str, str]]]", row["haystack_sessions"]) for turn in turns]
+    meanings = {text: [0.0, 0.1, 1.0] for text in (*told, question)} | meanings
+    lines = (json.dumps({"text": text, "vector": vector}) for text, vector in meanings.items())
+    vectors.write_text("\n".join(lines), "utf-8")
+    return [str(file), "--format", "longmemeval", "--vectors", str(vectors)]
+
+
+LIKE_THE_LAMP = [1.0, 0.1, 0.0]
+LAMP = {"I repaired the green lamp in the attic": LIKE_THE_LAMP}
+
+
 def test_recorded_vectors_of_any_model_are_measured_by_the_way_of_a_server(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked = "Whatever got mended upstairs?"
-    row = longmemeval("single-session-user", "q1", asked, ["s_lamp"])
-    file, vectors = tmp_path / "longmemeval.json", tmp_path / "bge-m3.jsonl"
-    file.write_text(json.dumps([row]), "utf-8")
-    told = [turn["content"] for turns in cast("list[list[dict[str, str]]]", row["haystack_sessions"]) for turn in turns]
-    lamp = ("I repaired the green lamp in the attic", asked)
-    meanings = {text: [1.0, 0.1, 0.0] if text in lamp else [0.0, 0.1, 1.0] for text in (*told, asked)}
-    lines = [json.dumps({"text": text, "vector": vector}) for text, vector in meanings.items()]
-    vectors.write_text("\n".join(lines), "utf-8")
-    given = [str(file), "--format", "longmemeval"]
-    assert measure_recall([*given, "--vectors", str(vectors)]) == 0
-    told_ = json.loads(capsys.readouterr().out)
-    assert (told_["mode"], told_["by_type"]["all"]["R@1"]) == ("hybrid", 100.0)
-    assert measure_recall([*given, "--mode", "v2"]) == 0
+    given = recorded(tmp_path, asked, {**LAMP, asked: LIKE_THE_LAMP})
+    assert measure_recall(given) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["mode"], told["by_type"]["all"]["R@1"]) == ("hybrid", 100.0)
+    assert measure_recall([*given[:3], "--mode", "v2"]) == 0
     assert json.loads(capsys.readouterr().out)["by_type"]["all"]["R@1"] == 0.0
-    vectors.write_text("\n".join(lines[1:]), "utf-8")
-    with pytest.raises(SystemExit, match="no vector of 1 texts"):
-        measure_recall([*given, "--vectors", str(vectors)])
+
+
+def test_a_long_question_is_measured_by_the_recorded_vectors_of_its_parts_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    part = " Whatever got mended upstairs?"
+    asked = f"It rains. It pours. Nobody left.{part}"
+    given = recorded(tmp_path, asked, {**LAMP, asked: [0.0, 1.0, 0.0], part: LIKE_THE_LAMP})
+    assert measure_recall(given) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [figures["R@1"] for figures in (told["by_type"]["all"], told["bm25"]["all"])] == [100.0, 0.0]
+    assert told["vectors_alone"]["turn"]["recall@5"] == told["vectors_alone"]["session"]["recall@1"] == 100.0
+    assert measure_recall([*given, "--texts"]) == 0
+    needed = {json.loads(line)["text"] for line in capsys.readouterr().out.splitlines()}
+    assert {*LAMP, asked, part.strip()} <= needed
+    with pytest.raises(SystemExit, match="no vector of 1 texts, one of them 'Whatever"):
+        measure_recall(recorded(tmp_path, asked, LAMP))
+
+
+def test_a_question_that_words_alone_answered_is_no_figure_of_hybrid(tmp_path: Path) -> None:
+    asked = "Whatever got mended upstairs?"
+    with pytest.raises(SystemExit, match="words alone answered 'Whatever"):
+        measure_recall(recorded(tmp_path, asked, {**LAMP, asked: [1.0, 0.1]}))
 
 
 def test_what_is_brought_unasked_is_counted_by_words_and_by_meaning(

@@ -10,7 +10,8 @@ import tempfile
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from time import perf_counter
 from typing import Any, cast
@@ -22,7 +23,7 @@ from bot.core.people import Audience
 from bot.core.recall import RECALL_MODES, RecallMode, RecallQuery, RecallTrace
 from bot.pipeline.recall import Recall
 from bot.pipeline.vectors import TEXT_CHARS
-from bot.recall.query import OWN
+from bot.recall.query import OWN, meant_parts
 from bot.text.length import clip
 from tests.bench import longmemeval
 from tests.bench.counts import spread
@@ -114,10 +115,11 @@ async def feed(world: World, name: str, lines: Sequence[Line]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What a conversation became: its chat, who is in it, and each event's line."""
+    """What a conversation became: its chat, who is in it, and the line of each event and of each document."""
 
     audience: Audience
     lines: Mapping[int, Line]
+    docs: Mapping[int, Line]
     starts: Mapping[int, int]
     end: int
 
@@ -129,20 +131,25 @@ async def known(world: World, convs: Mapping[str, Sequence[Line]]) -> dict[str, 
     events: dict[int, dict[int, Line]] = defaultdict(dict)
     for number, chat, outside in world.rows("SELECT id, chat_id, external_id FROM event WHERE kind = 'message'"):
         events[int(str(chat))][int(str(number))] = turns[str(outside)]
+    docs = [(int(str(doc)), int(str(ref))) for doc, ref in world.rows("SELECT id, ref FROM doc WHERE kind = 'line'")]
     chats = {chat.title: chat for chat in await world.store.people.chats()}
     for name, lines in convs.items():
         starts: dict[int, int] = {}
         for line in lines:
             starts.setdefault(line.index, line.at)
         chat = chats[name.strip()]
-        end = max(line.at for line in lines)
-        found[name] = Known(await world.store.people.audience(chat), events[chat.id], starts, end)
+        there, end = events[chat.id], max(line.at for line in lines)
+        own = {doc: there[ref] for doc, ref in docs if ref in there}
+        found[name] = Known(await world.store.people.audience(chat), there, own, starts, end)
     return found
 
 
 def sessions(trace: RecallTrace, of: Known) -> list[str]:
     """Sessions in the order of their best talk: what a recall says of talks."""
-    lines = (of.lines[each.talk] for each in trace.talks if each.talk in of.lines)
+    return _sessions_of(of.lines[each.talk] for each in trace.talks if each.talk in of.lines)
+
+
+def _sessions_of(lines: Iterable[Line]) -> list[str]:
     return list(dict.fromkeys(line.session for line in lines))
 
 
@@ -159,17 +166,31 @@ def _recall(gold: Sequence[str], found: Sequence[str], most: int) -> float:
     return len(set(gold) & set(found[:most])) / len(set(gold))
 
 
-async def ask(
-    recalling: Recall, row: dict[str, Any], of: Known, mode: RecallMode, convert: Convert
-) -> tuple[RecallTrace, float]:
-    """One question and the time it took, s."""
+def question(row: Mapping[str, Any], of: Known, mode: RecallMode, convert: Convert) -> RecallQuery:
+    """A question of the data as a recall is asked."""
     until = of.starts.get(int(row["before_session"])) if "before_session" in row else None
     now = until or (moment(row["asked_at"])[0] if "asked_at" in row else of.end + 86_400_000)
     text = convert(row["question"])
-    asking = RecallQuery(of.audience, 0, text, now, MOST, until=until, mode=mode, own=said(row, of))
+    return RecallQuery(of.audience, 0, text, now, MOST, until=until, mode=mode, own=said(row, of))
+
+
+async def ask(
+    recalling: Recall, row: Mapping[str, Any], of: Known, mode: RecallMode, convert: Convert
+) -> tuple[RecallTrace, float]:
+    """One question and the time it took, s; SystemExit when words alone answered what was asked by meaning, too."""
+    asking = question(row, of, mode, convert)
     began = perf_counter()
     trace = await recalling.recall(asking)
-    return trace, perf_counter() - began
+    took = perf_counter() - began
+    if mode == "hybrid" and trace.missing:
+        raise SystemExit(f"words alone answered {asking.text[:80]!r}: its likeness is missing ({trace.missing})")
+    return trace, took
+
+
+async def likest(recalling: Recall, asking: RecallQuery, of: Known) -> list[Line]:
+    """The lines by their vectors alone, the likest first; what is less like than counts is left out."""
+    like = await recalling._near.like(replace(asking, kinds=("line",)), len(of.docs))
+    return [of.docs[number] for number in like.found]
 
 
 def read(folder: Path, layout: str, part: int = 0) -> tuple[dict[str, list[Line]], list[dict[str, Any]]]:
@@ -228,42 +249,57 @@ async def measure(
 async def _answers(
     recalling: Recall, mode: RecallMode, convert: Convert, rows: Sequence[dict[str, Any]], there: Mapping[str, Known]
 ) -> dict[str, object]:
-    """What the questions brought back, in shares of what answers them."""
-    turn, session = Tally(), Tally()
+    """What the questions brought back, in shares of what answers them; in hybrid also what vectors alone bring."""
+    whole, alone = Shares(), Shares()
     categories: dict[str, Tally] = defaultdict(Tally)
     by_type: dict[str, Tally] = defaultdict(Tally)
     times: list[float] = []
     for row in rows:
-        of = there[row["conv"]]
+        of, scored = there[row["conv"]], row["category"] not in UNSCORED
         trace, took = await ask(recalling, row, of, mode, convert)
         times.append(took * 1000)
         found = [of.lines[one.finding.ref].turn for one in trace.chosen if one.finding.kind == "line"]
-        figures: dict[str, float] = {}
-        if gold := row["gold_turns"]:
-            figures = {
-                "recall@5": _recall(gold, found, 5),
-                "recall@10": _recall(gold, found, 10),
-                "hit@5": float(bool(_recall(gold, found, 5))),
-            }
-        scored = row["category"] not in UNSCORED
-        if figures and scored:
-            turn.add(figures)
-        if gold := row.get("gold_sessions"):
-            ranked = sessions(trace, of)
-            whole = {f"recall@{most}": _recall(gold, ranked, most) for most in (1, 5, 10)}
-            if scored:
-                session.add(whole)
-            figures |= {f"session {name}": figure for name, figure in whole.items()}
-            for name in (row["category"], "all"):
-                by_type[name].add(longmemeval.figures(gold, ranked))
-        categories[row["category"]].add(figures)
+        ranked = sessions(trace, of)
+        categories[row["category"]].add(whole.add(row, found, ranked, scored=scored))
+        for name in (row["category"], "all") if row.get("gold_sessions") else ():
+            by_type[name].add(longmemeval.figures(row["gold_sessions"], ranked))
+        if mode == "hybrid":
+            lines = await likest(recalling, question(row, of, mode, convert), of)
+            alone.add(row, [each.turn for each in lines], _sessions_of(lines), scored=scored)
     return {
-        "turn": turn.means(),
-        "session": session.means(),
+        **whole.told(),
+        **({"vectors_alone": alone.told()} if mode == "hybrid" else {}),
         "by_category": shown(categories),
         "sessions": shown(by_type),
         "ms": spread(times),
     }
+
+
+class Shares:
+    """How much of what answers the questions is among the first lines and sessions."""
+
+    def __init__(self) -> None:
+        self._turn, self._session = Tally(), Tally()
+
+    def add(
+        self, row: Mapping[str, Any], turns: Sequence[str], ranked: Sequence[str], *, scored: bool
+    ) -> dict[str, float]:
+        """The figures of one question; they count where it is scored."""
+        lines: dict[str, float] = {}
+        whole: dict[str, float] = {}
+        if gold := row["gold_turns"]:
+            lines = {f"recall@{most}": _recall(gold, turns, most) for most in (5, 10)}
+            lines["hit@5"] = float(bool(lines["recall@5"]))
+        if gold := row.get("gold_sessions"):
+            whole = {f"recall@{most}": _recall(gold, ranked, most) for most in (1, 5, 10)}
+        for tally, figures in ((self._turn, lines), (self._session, whole)):
+            if figures and scored:
+                tally.add(figures)
+        return lines | {f"session {name}": figure for name, figure in whole.items()}
+
+    def told(self) -> dict[str, dict[str, float]]:
+        """The means of both."""
+        return {"turn": self._turn.means(), "session": self._session.means()}
 
 
 def shown(tallies: Mapping[str, Tally]) -> dict[str, dict[str, float]]:
@@ -281,11 +317,18 @@ def converter(script: str) -> Convert:
     return convert
 
 
+def embedded(convs: Mapping[str, Sequence[Line]], rows: Sequence[Mapping[str, Any]], convert: Convert) -> list[str]:
+    """Every text that a vector is made of: the lines, the questions, and the parts of these that are compared as well."""
+    said = (line.text for lines in convs.values() for line in lines)
+    asked = (part for row in rows for part in meant_parts(convert(row["question"])))
+    return [text for text in dict.fromkeys(map(_sent, chain(said, asked))) if text]
+
+
 def recorded(path: Path, needed: Iterable[str]) -> Meaning:
     """The vectors of a file of lines `{"text": "…", "vector": [0.1, …]}`; SystemExit when one of a needed text is
     missing."""
     known = {_sent(row["text"]): row["vector"] for row in _rows(path)}
-    if missing := {_sent(text) for text in needed} - known.keys():
+    if missing := set(needed) - known.keys():
         raise SystemExit(f"{path} has no vector of {len(missing)} texts, one of them {min(missing)[:80]!r}")
     return lambda text: known[_sent(text)]
 
@@ -301,11 +344,11 @@ async def _measured(options: argparse.Namespace, memory: dict[str, object]) -> d
     embedding: dict[str, object] = {"provider": options.provider} if mode == "hybrid" else {}
     async with AsyncExitStack() as stack:
         if options.vectors:
-            texts = [line.text for lines in convs.values() for line in lines if line.text.strip()]
-            meaning = recorded(options.vectors, (*texts, *(convert(row["question"]) for row in rows)))
+            meaning = recorded(options.vectors, embedded(convs, rows, convert))
             server = await stack.enter_async_context(FakeEmbeddings(meaning))
             embedding = {"provider": "openai", "base_url": server.base_url, "model": options.vectors.stem}
-        table = memory | {"mode": mode, "embedding": embedding | PATIENT}
+        embedding |= PATIENT | {"least_cosine": options.least_cosine}
+        table = memory | {"mode": mode, "embedding": embedding}
         settings = Settings.model_validate(
             {"bot": {"timezone": "UTC"}, "memory": table, "budget": {"day_tokens": None}}
         )
@@ -321,11 +364,18 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--mode", choices=RECALL_MODES, default="v2")
     parser.add_argument("--provider", choices=("local", "hash"), default="local", help="who makes hybrid's vectors")
     parser.add_argument("--vectors", type=Path, metavar="FILE", help="hybrid with a server that answers from this file")
+    parser.add_argument("--texts", action="store_true", help="only print what that file needs, a line of JSON each")
+    parser.add_argument("--least-cosine", type=float, metavar="NUMBER", help="likeness below which nothing is common")
     parser.add_argument("--profile", choices=("default", "seed"), default="default")
     parser.add_argument("--script", choices=("", "hans", "hant"), default="", help="ask in this Chinese script")
     parser.add_argument("--part", type=int, default=0, metavar="N", help="only the first N conversations")
     parser.add_argument("--set", nargs="*", default=[], metavar="KEY=NUMBER", help="keys of [memory]")
     options = parser.parse_args(arguments)
+    if options.texts:
+        convs, rows = read(options.folder, options.format, options.part)
+        for text in embedded(convs, rows, converter(options.script)):
+            print(json.dumps({"text": text}, ensure_ascii=False))
+        return 0
     memory: dict[str, object] = {"profile": options.profile}
     memory |= {key: float(value) for key, value in (each.split("=") for each in options.set)}
     print(json.dumps(asyncio.run(_measured(options, memory)), ensure_ascii=False))
