@@ -2,7 +2,7 @@
 
 import calendar
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -74,11 +74,11 @@ def compare(new: str, older: str, names: tuple[str, ...] = ()) -> Comparison:
     shared = len(mine & theirs)
     like = 2 * shared / (len(mine) + len(theirs)) if mine and theirs else float(one == other)
     told = shared / len(mine) if mine else 0.0
-    if _denied(one, other):
+    if _denied(_standing(one), _standing(other)):
         return Comparison(like, told, "status")
-    if _valued(one, other, figures=False):
+    if _valued(_values(one), other):
         return Comparison(like, told, "value")
-    return Comparison(like, told, "figure" if _valued(one, other) else "")
+    return Comparison(like, told, "figure" if _other_figures(_born(one), _born(other)) else "")
 
 
 def contradicts(new: str, older: str, names: tuple[str, ...] = ()) -> bool:
@@ -86,10 +86,21 @@ def contradicts(new: str, older: str, names: tuple[str, ...] = ()) -> bool:
 
     The same sentence with other figures says something else: another day, another number.
     """
-    if _valued(without_owner(new, names), without_owner(older, names), figures=False):
-        return True
-    said, parts = ([without_owner(part, names) for part in statement_clauses(text)] for text in (new, older))
-    return any(_denied(one, other) for one in said for other in parts)
+    return contradiction_of(new, names)(older)
+
+
+def contradiction_of(new: str, names: tuple[str, ...] = ()) -> Callable[[str], bool]:
+    """As `contradicts`, of one new statement beside any number of older ones."""
+    values = _values(without_owner(new, names))
+    said = [_standing(without_owner(part, names)) for part in statement_clauses(new)]
+
+    def contradicted_by(older: str) -> bool:
+        if values and _valued(values, without_owner(older, names)):
+            return True
+        parts = (_standing(without_owner(part, names)) for part in statement_clauses(older))
+        return any(_denied(one, other) for other in parts for one in said)
+
+    return contradicted_by
 
 
 def without_owner(text: str, names: tuple[str, ...] = ()) -> str:
@@ -107,23 +118,37 @@ def statement_clauses(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in re.split(r"[；;。！!]+|[，,](?![0-9])", text) if part.strip())
 
 
-def _valued(new: str, older: str, *, figures: bool = True) -> bool:
-    """Another value of what one has one of, or the same sentence with other figures."""
-    new, older = (_BORN.sub(r"\g<whose>生日是\g<day>", one) for one in (new, older))
-    for pattern in _ONE_OF:
-        mine, theirs = pattern.fullmatch(new), pattern.fullmatch(older)
-        if mine and theirs and mine["whose"].strip(" 的") == theirs["whose"].strip(" 的"):
+def _born(text: str) -> str:
+    return _BORN.sub(r"\g<whose>生日是\g<day>", text)
+
+
+def _values(text: str) -> list[tuple[LazyPattern, re.Match[str]]]:
+    """What a statement tells of which one has one."""
+    text = _born(text)
+    return [(pattern, found) for pattern in _ONE_OF if (found := pattern.fullmatch(text))]
+
+
+def _valued(values: list[tuple[LazyPattern, re.Match[str]]], older: str) -> bool:
+    """Whether the older one tells another value of what one has one of."""
+    older = _born(older) if values else ""
+    for pattern, mine in values:
+        theirs = pattern.fullmatch(older)
+        if theirs and mine["whose"].strip(" 的") == theirs["whose"].strip(" 的"):
             a, b = content_terms(mine["value"]), content_terms(theirs["value"])
             same = mine["value"].strip() == theirs["value"].strip() or bool(a and b and (a <= b or b <= a))
             kind = (mine["what"] or "").strip() == (theirs["what"] or "").strip() or "搬" in mine[0] or "mov" in mine[0]
             if kind and not same:
                 return True
-    return figures and new != older and _FIGURE.sub("#", new) == _FIGURE.sub("#", older)
+    return False
 
 
-def _denied(new: str, older: str) -> bool:
-    """One of them says that it is not, or is over, what the other says."""
-    mine, theirs = _standing(new), _standing(older)
+def _other_figures(new: str, older: str) -> bool:
+    """Whether they are the same sentence with other figures."""
+    return new != older and _FIGURE.sub("#", new) == _FIGURE.sub("#", older)
+
+
+def _denied(mine: tuple[str, bool], theirs: tuple[str, bool]) -> bool:
+    """One of them says that it is not, or is over, what the other says (`_standing`)."""
     if mine[1] == theirs[1]:
         return False
     a, b = content_terms(mine[0]), content_terms(theirs[0])
@@ -216,16 +241,17 @@ def contradicted(new: NewMemory, kept: Iterable[Memory], name: str) -> Memory | 
     if new.slot:
         return None
     one = with_slot(new)
+    denies, text, plain = contradiction_of(new.text, (name,)), fold(new.text), folded_plain(new.text)
     for memory in kept:
         there = memory.visibility == new.visibility and (new.visibility == "private" or memory.chat_id == new.chat_id)
         if not there or not memory.asked or memory.former_at is not None or memory.is_name:
             continue
         same = bool(one.slot) and memory.slot == one.slot and same_subject(memory.subject, one.subject)
-        other = fold(memory.text) != fold(new.text)
+        other = fold(memory.text) != text
         if (
-            contradicts(new.text, memory.text, (name,))
+            denies(memory.text)
             or (same and other and content_words(memory.text) & content_words(new.text))
-            or (other and _now_otherwise(folded_plain(new.text), folded_plain(memory.text)))
+            or (other and _now_otherwise(plain, folded_plain(memory.text)))
         ):
             return memory
     return None
