@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.core.sessions import Digest
+from bot.memory.digest.rule import rule_digest
 from bot.memory.transcript import DigestLine, TalkScope
 from bot.text.length import estimate_tokens
 from tests.labelled import parse_digest
@@ -155,6 +156,15 @@ def test_a_feeling_has_a_weight_and_only_a_feeling_has_a_tag() -> None:
     digest = parse_digest(answered, LINES, GROUP)
     assert digest is not None
     assert [(m.emotion, m.emotion_value < 0) for m in digest.memories] == [("", False), ("疲惫", True)]
+
+
+@all_cases(("said", "tag"), [("我好焦虑", "焦虑"), ("I feel depressed", "depressed"), ("今天天气很好", "x")])
+def test_a_feeling_weighs_the_same_with_a_model_as_without(said: str, tag: str) -> None:
+    lines = (DigestLine(1, 11, 1, "小王", said, 1_000, False),)
+    digest = parse_digest(answer(moods=[item(said, tag=tag)]), lines, DM)
+    assert digest is not None
+    ruled = [memory.emotion_value for memory in rule_digest(lines, DM).memories] or [0.0]
+    assert [memory.emotion_value for memory in digest.memories] == ruled
 
 
 def test_a_tag_that_is_no_word_is_left_out() -> None:

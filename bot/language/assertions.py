@@ -104,7 +104,6 @@ class Vocabulary:
     rows: tuple[frozenset[str], ...]
     alike: Mapping[str, tuple[int, ...]]
     slots: Mapping[str, tuple[str, ...]]
-    feelings: Mapping[str, float]
     short: Mapping[str, str]
     patterns: Mapping[str, LazyPattern]
 
@@ -126,7 +125,6 @@ def _vocabulary() -> Vocabulary:
         rows,
         alike,
         {slot: tuple(words) for slot, words in found["slots"].items()},
-        {word: float(value) for value, words in found["feelings"].items() for word in words},
         dict(pair.strip().split(" ", 1) for pair in found["short"]["words"].split(",")),
         {name: LazyPattern("|".join(f"(?:{part})" for part in parts)) for name, parts in found["pattern"].items()},
     )

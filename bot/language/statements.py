@@ -2,7 +2,7 @@
 model instead: by rule, no model. Pure."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,7 +32,10 @@ _NAMED = re.compile(r"<([a-z_]+)>")
 GRIEF = -0.7
 """What a feeling weighs of which nobody wants a cheerful receipt."""
 
-_WEIGHTS = {word: float(weight) for weight, words in DATA["weight"].items() for word in words}
+_WEIGHTS, _ALONE = (
+    {word: float(weight) for weight, words in DATA[table].items() for word in words}
+    for table in ("weight", "weight_alone")
+)
 
 _SIGNS = {name: "|".join(texts) for name, texts in read_table("bot.language", "injection").items()}
 LINK = LazyPattern(f"(?i){_SIGNS.pop('link')}")
@@ -264,16 +267,21 @@ def _names(sentence: Sentence) -> bool:
     return _POINTING.search(sentence.folded) is None or _NEAR.search(sentence.folded) is not None
 
 
-def feeling(words: str) -> float:
-    """How a word of feeling weighs, -1 to 1; 0 for an unknown one."""
+def feeling(tag: str, text: str = "") -> float:
+    """How a word of feeling weighs, -1 to 1; of an unknown one what is said in `text` does; 0 without a known word."""
+    return _weight(tag, _WEIGHTS | _ALONE) or _weight(text, _WEIGHTS)
+
+
+def _weight(words: str, weights: Mapping[str, float]) -> float:
+    """The weight of the longest known word that is in them."""
     folded = fold(words)
-    known = [word for word in _WEIGHTS if word in folded]
-    return _WEIGHTS[max(known, key=lambda word: (len(word), -_WEIGHTS[word]))] if known else 0.0
+    known = [word for word in weights if word in folded]
+    return weights[max(known, key=lambda word: (len(word), -weights[word]))] if known else 0.0
 
 
 def is_sad(words: str) -> bool:
     """Whether somebody tells a loss, or that they feel as bad as one does after it."""
-    return _SAD.search(fold(words)) is not None or feeling(words) <= GRIEF
+    return _SAD.search(fold(words)) is not None or _weight(words, _WEIGHTS) <= GRIEF
 
 
 def tasks_in(words: str) -> Iterator[str]:

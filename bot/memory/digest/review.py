@@ -14,7 +14,7 @@ from bot.core.people import MemoryKind, Script
 from bot.core.sessions import ChangedReminder, Digest, DigestCounts
 from bot.language.assertions import LINK, VOCABULARY, Clause, folded_plain, terms
 from bot.language.sections import is_lasting, is_single_valued, slot_of
-from bot.language.statements import is_injection
+from bot.language.statements import feeling, is_injection
 from bot.language.time.dates import named_times, nudge_for
 from bot.language.time.moments import unspaced
 from bot.memory.digest.answer import (
@@ -82,8 +82,6 @@ _MONTHS = [
 _LAST_OF = LazyPattern(r"\b(?:my|our|your|his|her|their|its|the) $")
 """Before "last night": the last one of several, not yesterday's."""
 _ON = LazyPattern(r"\b(?:on|by|until|till|before|after|since|from|for|of)(?: the)? $")
-
-_FEELINGS: Mapping[str, float] = VOCABULARY.feelings
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,7 +348,7 @@ def _memory(item: DigestItem, grounded: GroundedItem, scope: TalkScope, known: K
         tuple(dict.fromkeys(line.event_id for line in cited)),
         slot,
         emotion=tag,
-        emotion_value=(feeling(tag) or feeling(text)) if mood else 0.0,
+        emotion_value=feeling(tag, text) if mood else 0.0,
         subject=grounded.subject,
         lasting=lasting,
         said_at=said_at,
@@ -519,13 +517,6 @@ def _summary(found: Review, lines: tuple[DigestLine, ...], scope: TalkScope, gro
     if any(echoes(what, plain) or echoes(plain, what) for _, what in gone):
         return ""
     return plain
-
-
-def feeling(words: str) -> float:
-    """How a word of feeling weighs, -1 to 1; 0 for an unknown one."""
-    folded = fold(words)
-    known = [word for word in _FEELINGS if word in folded]
-    return _FEELINGS[max(known, key=len)] if known else 0.0
 
 
 def undated(text: str, said_at: int, tz: tzinfo) -> str:
