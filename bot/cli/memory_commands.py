@@ -1,4 +1,4 @@
-"""The `nuan memory` commands with their options and help. Their work is in memories.py and backfill.py."""
+"""The `nuan memory` commands with their options and help. Their work is in memories.py."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated

@@ -1,1 +1,1 @@
-"""The server for other agents."""
+"""The server for other agents, and the client of servers whose tools nuan uses."""

@@ -1,1 +1,1 @@
-"""What lasts? Commands to keep and forget, digests, experiences. It stores nothing and calls no model."""
+"""What lasts? The life of a memory, what replaces what, digests, notes, exports. It stores nothing and calls no model."""

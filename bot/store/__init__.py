@@ -1,1 +1,1 @@
-"""The SQLite store: one repository for each noun, opened together by store.py."""
+"""The store: one repository for each noun, over SQLite or PostgreSQL, opened together by store.py."""
