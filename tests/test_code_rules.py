@@ -101,7 +101,9 @@ def test_every_module_says_what_it_is_in_three_lines_at_most() -> None:
 
 def test_no_two_public_classes_share_a_name() -> None:
     found = Counter(
-        name for module in modules("bot", "adapters") for name in re.findall(r"^class ([A-Z]\w*)", module.text, re.M)
+        name
+        for module in modules("bot", "adapters")
+        for name in re.findall(r"^class ([A-Z]\w*)", module.text, re.MULTILINE)
     )
     assert [name for name, count in found.items() if count > 1] == []
 
