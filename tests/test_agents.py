@@ -116,9 +116,9 @@ async def test_what_was_forgotten_comes_back_only_when_the_person_says_so(world:
     await world.say("记住我对花生过敏")
     await world.say("忘记 #1")
     async with at_table(world) as agent:
-        buried = "没有记：这是对方要求忘记的内容。"
-        assert await agent.refused("remember", text="我对花生过敏") == buried
-        assert await agent.refused("remember", text="我对花生过敏", words="记住我对花生过敏") == buried
+        refusal = "没有记：这是对方要求忘记的内容。"
+        assert await agent.refused("remember", text="我对花生过敏") == refusal
+        assert await agent.refused("remember", text="我对花生过敏", words="记住我对花生过敏") == refusal
         assert active(world) == []
         await world.say("记住我对花生过敏")
         assert (await agent.ask("remember", text="我对花生过敏", words="记住我对花生过敏")).startswith("已经记着 #2")

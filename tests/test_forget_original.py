@@ -57,13 +57,13 @@ async def test_by_its_number_the_sentence_goes_out_of_digests_notes_replies_and_
 
 
 @pytest.mark.parametrize("wish", ["忘记这条", "彻底忘记"])
-async def test_by_a_reply_both_are_buried(new_world: NewWorld, wish: str) -> None:
+async def test_by_a_reply_both_are_forgotten_for_good(new_world: NewWorld, wish: str) -> None:
     world = await rewritten(new_world)
     await world.say(wish, target="m1")
     assert tombstoned(world) == [True, True]
 
 
-async def test_by_the_tool_both_are_buried_and_taking_it_back_lifts_both(new_world: NewWorld) -> None:
+async def test_by_the_tool_both_are_forgotten_for_good_and_taking_it_back_lifts_both(new_world: NewWorld) -> None:
     world = await rewritten(new_world)
     obeys(world, ("forget", {"id": "1"}))
     await world.say("关于我路过那家店会打喷嚏流眼泪的那件事，麻烦你把它从脑子里抹了呗")

@@ -82,10 +82,10 @@ def test_a_file_that_was_cut_off_changes_nothing(tmp_path: Path) -> None:
     path = exported(tmp_path)
     lines = path.read_text("utf-8").split("\n")
     path.write_text("\n".join(lines[:-3]), "utf-8")
-    for house, kept in (("one", 5), ("two", 0)):
-        cut = nuan(tmp_path / house, "import", str(path), "--yes")
+    for name, kept in (("one", 5), ("two", 0)):
+        cut = nuan(tmp_path / name, "import", str(path), "--yes")
         assert (cut.code, "memories.jsonl:1: tells of 5 memories, 3 are there" in cut.err) == (1, True)
-        assert kept == (len(look(tmp_path / house, ACTIVE)) if kept else (tmp_path / house).exists())
+        assert kept == (len(look(tmp_path / name, ACTIVE)) if kept else (tmp_path / name).exists())
 
 
 OLD_MARKDOWN = """# nuan memories

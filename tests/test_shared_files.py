@@ -157,7 +157,7 @@ async def test_what_one_process_forgot_is_forgotten_in_the_others_before_they_wr
         (gone,) = [each for each in await owned(one) if each.id == number]
         await storing.drop(one, gone, days=None)
         told = await two.memories.reword(await storing.keep(two, "我怕黑"), "我对花生过敏", NOW)
-        assert told == "buried", "it was forgotten for good, though not here"
+        assert told == "forgotten", "it was forgotten for good, though not here"
         two.tombstones.remove_tombstone("我对花生过敏", NOW)
         assert one.tombstones.covers("我对花生过敏"), "nothing was asked of the database since"
         await owned(one)

@@ -225,9 +225,9 @@ class ExportedNote:
 
 @dataclass(frozen=True, slots=True)
 class ExportContents:
-    """One export, or all of an installation; `house` tells installations apart."""
+    """One export, or all of an installation; `installation` says which."""
 
-    house: str = ""
+    installation: str = ""
     exported_at: int = 0
     people: tuple[ExportedPerson, ...] = ()
     chats: tuple[ExportedChat, ...] = ()

@@ -114,7 +114,7 @@ def restore_memory(tx: Tx, number: int, at: int) -> bool:
 PlacementJudge = Callable[[PlacedMemory], MemoryFault | None]
 """What is wrong with a memory's namespace, and where it belongs."""
 
-RewordResult = Literal["done", "gone", "named", "known", "buried"]
+RewordResult = Literal["done", "gone", "named", "known", "forgotten"]
 """What became of new words: taken; there is no such memory (any more); it is how somebody is called, which only they
 change; another memory says that already; it was forgotten, and only its owner can have it kept again."""
 
@@ -292,7 +292,7 @@ class MemoryLifecycle(Repository):
     def reword(self, tx: Tx, number: int, text: str, at: int) -> RewordResult:
         """Say a memory otherwise. Its sources stay, and what it said first is forgotten together with it."""
         if self._files.tombstones.covers(text):
-            return "buried"
+            return "forgotten"
         memory = active_memory(tx, number)
         if memory is None:
             return "gone"
@@ -440,8 +440,8 @@ def text_faults(tx: Tx) -> Iterator[MemoryFault]:
         elif wanted[kind, ref] == found[kind, ref]:
             continue
         yield MemoryFault("text-index", ref, f"{kind}: {why}", about=kind)
-    for rowid in stray_terms(tx):
-        yield MemoryFault("text-index", rowid, "a row of the index belongs to nothing", about="row")
+    for row in stray_terms(tx):
+        yield MemoryFault("text-index", row, "a row of the index belongs to nothing", about="row")
     for memory_id, text, folded in tx.all("SELECT id, text, folded FROM memory WHERE disabled_at IS NULL"):
         if folded != fold(text):
             yield MemoryFault("text-index", memory_id, "memory: is compared by an old form of its text", about="folded")

@@ -426,7 +426,7 @@ def _stop(tx: Tx, epochs: set[int], at: int) -> None:
 
 def _forget(tx: Tx, events: set[int], at: int) -> None:
     """Memories made from these lines go at once and do not come back, unless they were told elsewhere too."""
-    buried: list[tuple[int, str]] = []
+    forgotten: list[tuple[int, str]] = []
     for event_id in sorted(events):
         for number, text, original, asked in tx.all(
             "SELECT memory.id, text, original, asked FROM edge JOIN memory ON memory.id = derived_id "
@@ -437,9 +437,9 @@ def _forget(tx: Tx, events: set[int], at: int) -> None:
             if asked and other:
                 continue
             if not other:
-                buried += [(number, each) for each in (text, original) if each]
+                forgotten += [(number, each) for each in (text, original) if each]
             take_memory_back(tx, number, "deleted", at)
-    tx.files.tombstones.add_tombstones(buried, at)
+    tx.files.tombstones.add_tombstones(forgotten, at)
     scrub_merges(tx, events)
 
 

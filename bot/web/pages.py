@@ -265,7 +265,7 @@ async def _reword(ask: PageRequest, found: MemoryRow) -> str:
     if text == found.memory.text:
         return "same"
     done = await ask.site.store.memories.reword(found.memory.id, text, ask.site.clock.now())
-    return {"done": "edited", "gone": "over", "named": "named", "known": "known", "buried": "buried"}[done]
+    return {"done": "edited", "gone": "over", "named": "named", "known": "known", "forgotten": "buried"}[done]
 
 
 async def _do(ask: PageRequest, found: MemoryRow, action: str) -> str:

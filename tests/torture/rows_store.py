@@ -42,7 +42,7 @@ async def pages(folder: Path, size: Size) -> Found:
     """A disk that is full at each page, or each so many-th, that an installation writes."""
     each = max(1, round(PAGES_AT_ALL / size.units))
     sums, slowest, notes = json.loads(
-        await child("tests.torture.fulldisk", str(folder / "house"), str(each), str(size.seed))
+        await child("tests.torture.fulldisk", str(folder / "nuan"), str(each), str(size.seed))
     )
     names = ("writes", "full", "lost", "twice", "unanswered", "lies", "left", "damage", "health wrong")
     return Found({name: sums.get(name, 0) for name in names}, {"seconds": slowest}, tuple(notes))

@@ -239,7 +239,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         "S12",
         "Unbounded growth",
-        "a million in one house, three years at one rate: at most 128 MB, WAL at most 64, in the third no growth",
+        "a million in one installation, three years at one rate: at most 128 MB, WAL at most 64, in the third no growth",
         "messages",
         1_000_000,
         0,

@@ -97,7 +97,7 @@ def plan_notes(
         if why:
             items.append(ImportNote("refused", note.path, note, why))
             continue
-        at_home = bool(file.house) and file.house == here.carried.house
+        at_home = bool(file.installation) and file.installation == here.carried.installation
         mapped = replace(mapped, text="\n".join(kept), events=note.events if at_home else ())
         item = _named(mapped, lost, taken, names)
         if item.fate == "new":
@@ -251,7 +251,7 @@ def make_plan(parsed: ParsedExport, here: ImportBase, forgotten: Callable[[str],
     """
     file = parsed.carried
     refs = _Refs(file, here)
-    at_home = bool(file.house) and file.house == here.carried.house
+    at_home = bool(file.installation) and file.installation == here.carried.installation
     by_number = {memory.id: memory for memory in here.carried.memories}
     said = {_statement(memory): memory for memory in here.carried.memories}
     slots = {_slot(memory): memory for memory in here.carried.memories if memory.slot == "address"}

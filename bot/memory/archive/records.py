@@ -181,7 +181,7 @@ class _Header(_Values):
 
     model_config = ConfigDict(extra="ignore")
 
-    house: Word
+    installation: Word = Field(alias="house")
     exported_at: Time
     memories: Count
     notes: Count = 0
@@ -359,7 +359,7 @@ def write_jsonl(carried: ExportContents) -> Iterator[str]:
         {
             "nuan": "memories",
             "version": VERSION,
-            "house": carried.house,
+            "house": carried.installation,
             "exported_at": time_text(carried.exported_at),
             "people": len(carried.people),
             "chats": len(carried.chats),
@@ -413,7 +413,7 @@ def parse_jsonl(text: str, name: str) -> ParsedExport:
         if told != there:
             problems.append(ImportProblem(f"{name}:1", f"tells of {told} {what}, {there} are there: was it cut off?"))
     carried = ExportContents(
-        header.house,
+        header.installation,
         header.exported_at,
         tuple(record for record, _ in found if isinstance(record, ExportedPerson)),
         tuple(record for record, _ in found if isinstance(record, ExportedChat)),
