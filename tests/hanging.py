@@ -11,7 +11,7 @@ import signal
 import sys
 from pathlib import Path
 
-from tests.torture.lanes import FOLDER, RUNNER, Lanes
+from tests.torture.process_pool import FOLDER, RUNNER, ProcessPool
 from tests.torture.processes import follow
 from tests.torture.row import Found, Row, Size
 from tests.torture.runner import Piece, Results, do
@@ -49,7 +49,7 @@ def main(folder: str, how: str, piece: bool) -> None:
         do(Piece(row, 1), results, Path(os.environ[FOLDER]))
     else:
         program = ("-m", "tests.hanging", folder, how)
-        asyncio.run(Lanes(results, program, grace_s=0.5).run([Piece(row, 1)]))
+        asyncio.run(ProcessPool(results, program, grace_s=0.5).run([Piece(row, 1)]))
 
 
 if __name__ == "__main__":

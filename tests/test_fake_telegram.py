@@ -51,7 +51,7 @@ async def updates(bot: Bot, offset: int = 0, wait: int = 0) -> tuple[Update, ...
 async def test_everything_people_do_arrives_as_the_library_documents_it() -> None:
     async with talking() as (server, bot):
         await updates(bot)
-        people, rooms = server.people, server.rooms
+        people, rooms = server.people, server.chats
         chat, forum = rooms.group("花园", AN, owner=BO), rooms.group("论坛", AN, forum=True)
         asked = people.say(chat, AN, "@nuan_fake_bot 在吗")
         people.say(chat, BO, "听到了", reply_to=asked, forward=AN)
@@ -121,7 +121,7 @@ async def test_a_message_is_sent_edited_answered_and_deleted() -> None:
 async def test_a_button_is_answered_once() -> None:
     async with talking() as (server, bot):
         await updates(bot)
-        chat = server.rooms.group("花园", AN)
+        chat = server.chats.group("花园", AN)
         keys = InlineKeyboardMarkup([[InlineKeyboardButton("撤销", callback_data="undo:1")]])
         sent = await bot.send_message(chat, "撤销吗", reply_markup=keys)
         query_id = server.people.press(Posted(sent.chat_id, sent.message_id), AN, "撤销")
@@ -138,7 +138,7 @@ async def test_a_button_is_answered_once() -> None:
 async def test_small_methods_do_what_they_document() -> None:
     async with talking() as (server, bot):
         photo = server.people.photo(AN.id, AN, b"jpeg" * 9)
-        group = server.rooms.group("花园", AN, owner=BO)
+        group = server.chats.group("花园", AN, owner=BO)
         assert (await bot.get_me()).can_read_all_group_messages
         message = (await updates(bot))[0].message
         assert message is not None
@@ -198,14 +198,14 @@ async def test_reactions_arrive_only_when_asked_for_and_only_with_rights() -> No
         assert server.people.react(said, AN, "👍") is None
         await updates(bot)
         assert server.people.react(said, AN, "👍") is not None
-        quiet = server.people.say(server.rooms.group("花园", AN, bot="member"), AN, "嗯")
+        quiet = server.people.say(server.chats.group("花园", AN, bot="member"), AN, "嗯")
         assert server.people.react(quiet, AN, "👍") is None
 
 
 async def test_privacy_mode_hides_what_is_not_meant_for_the_bot() -> None:
     async with talking() as (server, _):
         server.world.reads_all = False
-        group = server.rooms.group("花园", AN, bot="member")
+        group = server.chats.group("花园", AN, bot="member")
         heard = [
             server.people.say(group, AN, text).update_id is not None for text in ("嗯", "/ai", "@nuan_fake_bot 嗯")
         ]

@@ -68,10 +68,10 @@ async def test_entities_outside_the_text_or_inside_a_character_are_refused() -> 
 
 async def test_chats_that_cannot_be_reached_say_why() -> None:
     async with talking() as (server, bot):
-        old = server.rooms.group("旧群", AN, kind="group")
-        new = server.rooms.migrate(old, AN)
-        kicked = server.rooms.group("花园", AN, bot="kicked")
-        server.rooms.block(BO)
+        old = server.chats.group("旧群", AN, kind="group")
+        new = server.chats.migrate(old, AN)
+        kicked = server.chats.group("花园", AN, bot="kicked")
+        server.chats.block(BO)
         for chat, error, why in (
             (999, BadRequest, "chat not found"),
             (BO.id, Forbidden, "bot was blocked by the user"),
@@ -90,7 +90,7 @@ async def test_chats_that_cannot_be_reached_say_why() -> None:
 async def test_limits_are_counted_and_a_send_inside_the_wait_is_a_violation() -> None:
     async with talking(Limits(overall=5, group=2, burst=1)) as (server, bot):
         server.people.say(AN.id, AN, "在吗")
-        group = server.rooms.group("花园", AN)
+        group = server.chats.group("花园", AN)
         for chat, good in ((AN.id, 1), (group, 2)):
             for _ in range(good):
                 await bot.send_message(chat, "在")

@@ -22,8 +22,8 @@ from tests.fakes.clock import SimClock, let_others_run
 from tests.fakes.openai_script import Reply
 from tests.fakes.telegram_server import FakeTelegram
 from tests.instrumented import free_port, get
+from tests.platforms import TELEGRAM, WAIT_S, Platforms, PlatformsHome, only_line, stop
 from tests.storing import Where
-from tests.street import TELEGRAM, WAIT_S, Street, StreetHome, only_line, stop
 from tests.telegram_stage import ANN, Lines, RecordingSink, make, polls
 from tests.world import NINE
 
@@ -154,7 +154,7 @@ async def test_a_clean_end_hands_over_at_once(tmp_path: Path, url: str) -> None:
 async def test_a_run_without_a_role_beside_those_with_some_ends_and_says_what_it_waits_for(
     tmp_path: Path, url: str
 ) -> None:
-    home = StreetHome(tmp_path, {"STORE__URL": url, "TELEGRAM__TOKEN": TELEGRAM})
+    home = PlatformsHome(tmp_path, {"STORE__URL": url, "TELEGRAM__TOKEN": TELEGRAM})
     async with await open_store(tmp_path / "other", url=url, roles=ROLES):
         said = only_line(await e2e.run(home, "run"), 1)
     assert said.startswith("nuan: processes with --role share this database (")
@@ -162,35 +162,35 @@ async def test_a_run_without_a_role_beside_those_with_some_ends_and_says_what_it
 
 
 async def test_a_run_with_a_role_waits_for_a_command_to_be_done_and_not_for_ever(tmp_path: Path, url: str) -> None:
-    async with Street() as street:
-        home = street.home(tmp_path, STORE__URL=url, STORE__LEASE_SECONDS="3", TELEGRAM__ALLOW=str(ANN.id))
+    async with Platforms() as platforms:
+        home = platforms.home(tmp_path, STORE__URL=url, STORE__LEASE_SECONDS="3", TELEGRAM__ALLOW=str(ANN.id))
         async with await open_store(tmp_path / "command", url=url) as command:
             said = await e2e.run(home, "run", "--role", "worker")
             assert (said.code, "starts when it is gone" in said.err) == (1, True)
             async with running(home, "run", "--role", ",".join(ROLES)) as one:
                 await one.until(lambda: "waits for a moment" in one.output)
                 await command.close()
-                assert await street.tell(ANN, "在吗")
+                assert await platforms.tell(ANN, "在吗")
                 await stop(one)
 
 
 async def test_who_has_no_token_answers_and_tidies_as_those_do_that_have_it(tmp_path: Path, url: str) -> None:
-    async with Street(lambda asked: Reply("很久以前有座山。" * 700)) as street:
-        settings = dict(street.home(tmp_path, STORE__URL=url, TELEGRAM__ALLOW=str(ANN.id)).settings)
-        gateway = StreetHome(tmp_path, {**settings}, "gateway")
+    async with Platforms(lambda asked: Reply("很久以前有座山。" * 700)) as platforms:
+        settings = dict(platforms.home(tmp_path, STORE__URL=url, TELEGRAM__ALLOW=str(ANN.id)).settings)
+        gateway = PlatformsHome(tmp_path, {**settings}, "gateway")
         for name in ("TELEGRAM__TOKEN", "DISCORD__TOKEN"):
             del settings[name]
-        said = only_line(await e2e.run(StreetHome(tmp_path, settings), "run", "--role", "gateway,worker"), 2)
+        said = only_line(await e2e.run(PlatformsHome(tmp_path, settings), "run", "--role", "gateway,worker"), 2)
         assert "telegram.token, discord.token: none is set" in said
-        worker = StreetHome(tmp_path, settings, "worker")
+        worker = PlatformsHome(tmp_path, settings, "worker")
         async with running(gateway, "run", "--role", "gateway"), running(worker, "run", "--role", "worker,janitor"):
-            await street.tell(ANN, "讲个很长的故事")
-            await street.telegram.until(lambda: len(street.telegram.sent(ANN.id)) == 2, WAIT_S)
-        assert "".join(sent.text for sent in street.telegram.sent(ANN.id)) == "很久以前有座山。" * 700
+            await platforms.tell(ANN, "讲个很长的故事")
+            await platforms.telegram.until(lambda: len(platforms.telegram.sent(ANN.id)) == 2, WAIT_S)
+        assert "".join(sent.text for sent in platforms.telegram.sent(ANN.id)) == "很久以前有座山。" * 700
 
 
 async def test_a_process_that_loads_for_long_is_not_taken_for_one_that_works(tmp_path: Path, url: str) -> None:
-    home = StreetHome(tmp_path, {"STORE__URL": url})
+    home = PlatformsHome(tmp_path, {"STORE__URL": url})
     folder = home.data_folder / "plugins"
     folder.mkdir(parents=True)
     (folder / "slow.py").write_text(SLOW, "utf-8")
@@ -221,26 +221,26 @@ plugin = Plugin("slow", adapters=(PluginAdapter("slow", make),))
 async def test_a_second_run_stands_by_and_answers_when_the_first_stands_still_or_is_stopped(
     tmp_path: Path, url: str
 ) -> None:
-    async with Street() as street:
+    async with Platforms() as platforms:
         place = {"STORE__URL": url, "STORE__LEASE_SECONDS": "3", "TELEGRAM__ALLOW": str(ANN.id)}
-        settings, port = dict(street.home(tmp_path, **place).settings), free_port()
+        settings, port = dict(platforms.home(tmp_path, **place).settings), free_port()
         del settings["DISCORD__TOKEN"]
-        first, third = StreetHome(tmp_path, settings, "first"), StreetHome(tmp_path, settings, "third")
-        second = StreetHome(tmp_path, settings | {"METRICS__ON": "true", "METRICS__PORT": str(port)}, "second")
+        first, third = PlatformsHome(tmp_path, settings, "first"), PlatformsHome(tmp_path, settings, "third")
+        second = PlatformsHome(tmp_path, settings | {"METRICS__ON": "true", "METRICS__PORT": str(port)}, "second")
         async with running(first, "run") as one:
-            assert await street.tell(ANN, "第1句") == "收到第1句"
+            assert await platforms.tell(ANN, "第1句") == "收到第1句"
             async with running(second, "run") as two:
                 await two.until(lambda: "stands by" in two.output)
                 code, told = await get(port, "/health")
                 assert (code, json.loads(told)) == (200, {"status": "standby", "causes": []})
                 one.send(signal.SIGSTOP)
-                assert await street.tell(ANN, "第2句") == "收到第2句"
+                assert await platforms.tell(ANN, "第2句") == "收到第2句"
                 one.send(signal.SIGCONT)
                 assert await one.ended() == 1
                 assert json.loads((await get(port, "/health"))[1])["status"] == "green"
                 async with running(third, "run") as three:
                     await three.until(lambda: "stands by" in three.output)
                     await stop(two)
-                    assert await street.tell(ANN, "第3句") == "收到第3句"
+                    assert await platforms.tell(ANN, "第3句") == "收到第3句"
                     await stop(three)
-        assert [sent.text for sent in street.telegram.sent(ANN.id)] == ["收到第1句", "收到第2句", "收到第3句"]
+        assert [sent.text for sent in platforms.telegram.sent(ANN.id)] == ["收到第1句", "收到第2句", "收到第3句"]

@@ -16,8 +16,8 @@ from bot.text.tables import keep_tables_in
 from tests.e2e import KEY, running, with_server
 from tests.fakes.openai_server import FakeOpenAI
 from tests.fork_server import TABLES
+from tests.platforms import WAIT_S, Platforms, PlatformsHome, stop
 from tests.source import ROOT
-from tests.street import WAIT_S, Street, StreetHome, stop
 from tests.test_run import ANN
 
 LIBRARIES = (
@@ -57,7 +57,7 @@ compiler.compile = noted
 """What an interpreter runs as it starts: it tells each long expression that it compiles."""
 
 
-class Told(StreetHome):
+class Told(PlatformsHome):
     """The interpreter tells on standard error what it imports, and what long expressions it compiles."""
 
     def command(self, command: str, *more: str) -> tuple[str, ...]:
@@ -92,15 +92,15 @@ def earlier_start(data: Path) -> None:
 
 
 async def test_the_first_message_waits_for_no_import_and_no_long_expression(tmp_path: Path) -> None:
-    async with Street() as street:
-        made = street.home(tmp_path, TELEGRAM__ALLOW=str(ANN.id))
+    async with Platforms() as platforms:
+        made = platforms.home(tmp_path, TELEGRAM__ALLOW=str(ANN.id))
         home = Told(tmp_path, {name: value for name, value in made.settings.items() if name != "DISCORD__TOKEN"})
         earlier_start(home.data_folder)
         async with running(home, "run") as nuan:
-            await street.telegram.until(lambda: bool(street.telegram.calls("getUpdates")), WAIT_S)
+            await platforms.telegram.until(lambda: bool(platforms.telegram.calls("getUpdates")), WAIT_S)
             before = len(nuan.errors)
             assert LONG in nuan.errors[:before]
-            assert await street.tell(ANN, "在吗？ hello there @0@ 今天下午去公园走了走，第1句") == "收到第1句"
+            assert await platforms.tell(ANN, "在吗？ hello there @0@ 今天下午去公园走了走，第1句") == "收到第1句"
             assert loaded(nuan.errors[before:]) == set()
             assert LONG not in nuan.errors[before:]
             await stop(nuan)

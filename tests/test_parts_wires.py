@@ -128,7 +128,7 @@ async def test_what_became_of_a_file_is_told_truly(server: FakeTelegram, kind: s
 
 async def test_a_begun_message_becomes_a_picture_or_a_file(server: FakeTelegram) -> None:
     async with stage(server) as on:
-        chat = server.rooms.group("小组", ANN)
+        chat = server.chats.group("小组", ANN)
         for part, data in (
             media(Image, PNG, "cat.png", "猫"),
             media(Image, b"no picture", "cat.png"),

@@ -27,7 +27,7 @@ from tests.fakes.discord_world import Channel, User
 from tests.fakes.model import ScriptedModel
 from tests.fakes.telegram_faults import Fault
 from tests.fakes.telegram_server import FakeTelegram
-from tests.street import WAIT_S
+from tests.platforms import WAIT_S
 from tests.telegram_stage import ANN, QUICK
 from tests.world import World
 
@@ -69,7 +69,7 @@ class Wired(Cluster):
 
 
 @dataclass
-class Hall:
+class DiscordProcesses:
     """A Discord bot of two shards, with a gateway for each and nobody yet who answers; a channel of the second."""
 
     server: FakeDiscord
@@ -80,7 +80,7 @@ class Hall:
 
 
 @pytest.fixture
-async def hall(tmp_path: Path) -> AsyncIterator[Hall]:
+async def discord(tmp_path: Path) -> AsyncIterator[DiscordProcesses]:
     """The bot, both of whose gateways are connected."""
     async with FakeDiscord() as server:
         server.gateway.at_once = 2
@@ -103,35 +103,39 @@ async def hall(tmp_path: Path) -> AsyncIterator[Hall]:
             for name in ("first", "second"):
                 await cluster.add(name, ("gateway", "janitor"))
             await server.until(lambda: server.gateway.connected == 2)
-            yield Hall(server, cluster, model, lin, place)
+            yield DiscordProcesses(server, cluster, model, lin, place)
         finally:
             await cluster.close()
         assert server.violations == []
 
 
-async def test_a_slash_command_whose_gateway_is_gone_is_answered_where_it_was_given_and_once(hall: Hall) -> None:
-    used = hall.server.people.slash(hall.place, hall.lin, "ai ctx")
-    await hall.server.until(lambda: used.acknowledged)
-    await hall.cluster.cut("second")
-    await hall.cluster.kill("second")
-    await hall.cluster.add("worker", WORKER)
-    await hall.server.until(lambda: bool(hall.server.ephemeral(hall.lin)[0].content))
-    await hall.cluster.settled()
-    (answer,) = hall.server.ephemeral(hall.lin)
+async def test_a_slash_command_whose_gateway_is_gone_is_answered_where_it_was_given_and_once(
+    discord: DiscordProcesses,
+) -> None:
+    used = discord.server.people.slash(discord.place, discord.lin, "ai ctx")
+    await discord.server.until(lambda: used.acknowledged)
+    await discord.cluster.cut("second")
+    await discord.cluster.kill("second")
+    await discord.cluster.add("worker", WORKER)
+    await discord.server.until(lambda: bool(discord.server.ephemeral(discord.lin)[0].content))
+    await discord.cluster.settled()
+    (answer,) = discord.server.ephemeral(discord.lin)
     assert answer.content == "这个只有主人能做哦"
-    assert hall.server.texts(hall.place) == []
-    assert hall.cluster.processes["first"].rows("SELECT state FROM outbox") == [("sent",)]
+    assert discord.server.texts(discord.place) == []
+    assert discord.cluster.processes["first"].rows("SELECT state FROM outbox") == [("sent",)]
 
 
-async def test_a_slash_command_that_the_model_answers_in_the_chat_shows_nothing_under_way_any_more(hall: Hall) -> None:
-    used = hall.server.people.slash(hall.place, hall.lin, "talk")
-    await hall.server.until(lambda: used.acknowledged)
-    assert len(hall.server.ephemeral(hall.lin)) == 1
-    await hall.cluster.add("worker", WORKER)
-    await hall.server.until(lambda: hall.server.texts(hall.place) == ["好的"])
-    await hall.server.until(lambda: hall.server.ephemeral(hall.lin) == ())
-    await hall.cluster.settled()
-    rows = hall.cluster.processes["first"].rows("SELECT state, kind FROM outbox ORDER BY id")
+async def test_a_slash_command_that_the_model_answers_in_the_chat_shows_nothing_under_way_any_more(
+    discord: DiscordProcesses,
+) -> None:
+    used = discord.server.people.slash(discord.place, discord.lin, "talk")
+    await discord.server.until(lambda: used.acknowledged)
+    assert len(discord.server.ephemeral(discord.lin)) == 1
+    await discord.cluster.add("worker", WORKER)
+    await discord.server.until(lambda: discord.server.texts(discord.place) == ["好的"])
+    await discord.server.until(lambda: discord.server.ephemeral(discord.lin) == ())
+    await discord.cluster.settled()
+    rows = discord.cluster.processes["first"].rows("SELECT state, kind FROM outbox ORDER BY id")
     assert rows == [("sent", "reply"), ("sent", "withdrawal")]
 
 
@@ -139,24 +143,26 @@ TALK = CommandSpec("talk", "我们聊聊大熊猫吧", (("en", "Talk about panda
 """A command that says what one would type to a friend."""
 
 
-async def test_what_a_killed_worker_was_showing_is_finished_by_another_in_the_same_message(hall: Hall) -> None:
-    hall.cluster.shut()
-    await hall.cluster.add("one", WORKER)
-    hall.server.people.say(hall.place, hall.lin, f"<@{hall.server.world.bot.id}> 讲个故事")
-    await hall.server.until(lambda: hall.server.texts(hall.place) == [STORY])
-    (_, shown) = hall.place.messages
-    await hall.cluster.cut("one")
-    await hall.cluster.kill("one")
-    await hall.cluster.add("two", WORKER)
-    hall.model.end()
-    await hall.server.until(lambda: shown.content == f"{STORY}完。")
-    await hall.cluster.settled()
-    assert hall.place.messages[1:] == [shown]
-    assert hall.cluster.processes["two"].rows("SELECT state FROM outbox") == [("sent",)]
+async def test_what_a_killed_worker_was_showing_is_finished_by_another_in_the_same_message(
+    discord: DiscordProcesses,
+) -> None:
+    discord.cluster.shut()
+    await discord.cluster.add("one", WORKER)
+    discord.server.people.say(discord.place, discord.lin, f"<@{discord.server.world.bot.id}> 讲个故事")
+    await discord.server.until(lambda: discord.server.texts(discord.place) == [STORY])
+    (_, shown) = discord.place.messages
+    await discord.cluster.cut("one")
+    await discord.cluster.kill("one")
+    await discord.cluster.add("two", WORKER)
+    discord.model.end()
+    await discord.server.until(lambda: shown.content == f"{STORY}完。")
+    await discord.cluster.settled()
+    assert discord.place.messages[1:] == [shown]
+    assert discord.cluster.processes["two"].rows("SELECT state FROM outbox") == [("sent",)]
 
 
 @dataclass
-class Street:
+class TelegramProcesses:
     """A Telegram bot with one process that polls and another one that answers, and a group; who writes is not its owner."""
 
     server: FakeTelegram
@@ -171,10 +177,10 @@ class Street:
 
 
 @pytest.fixture
-async def street(tmp_path: Path) -> AsyncIterator[Street]:
+async def telegram(tmp_path: Path) -> AsyncIterator[TelegramProcesses]:
     """The bot, both of whose processes reach Telegram."""
     async with FakeTelegram() as server:
-        group = server.rooms.group("家", owner=ANN)
+        group = server.chats.group("家", owner=ANN)
 
         def make(name: str, log: Log) -> TelegramAdapter:
             settings = TelegramSettings(token=SecretStr(server.token), base_url=server.url)
@@ -186,7 +192,7 @@ async def street(tmp_path: Path) -> AsyncIterator[Street]:
             await cluster.add("gateway", ("gateway", "janitor"))
             await cluster.add("worker", WORKER)
             await server.until(lambda: len(server.calls("getMe")) == 2 and bool(server.calls("getUpdates")))
-            yield Street(server, cluster, model, group)
+            yield TelegramProcesses(server, cluster, model, group)
         finally:
             await cluster.close()
         assert server.violations == []
@@ -208,63 +214,67 @@ class Writing(ScriptedModel):
         self.gate = None
 
 
-async def test_a_worker_reads_files_that_the_gateway_was_told_of(street: Street) -> None:
-    street.server.people.document(ANN.id, ANN, "诗.txt", "床前明月光".encode(), "这是谁写的")
-    await street.server.until(lambda: street.replies == ["好的"])
-    assert "床前明月光" in street.cluster.model.requests[-1].prompt.messages[-1].content
+async def test_a_worker_reads_files_that_the_gateway_was_told_of(telegram: TelegramProcesses) -> None:
+    telegram.server.people.document(ANN.id, ANN, "诗.txt", "床前明月光".encode(), "这是谁写的")
+    await telegram.server.until(lambda: telegram.replies == ["好的"])
+    assert "床前明月光" in telegram.cluster.model.requests[-1].prompt.messages[-1].content
 
 
-async def test_a_worker_asks_who_looks_after_a_group(street: Street) -> None:
-    street.server.people.say(street.group, ANN, ".ai off")
-    await street.server.until(lambda: bool(street.server.sent(street.group)))
-    assert street.server.sent(street.group)[0].text == "好，我在这里先不说话了；发 .ai on 叫醒我"
+async def test_a_worker_asks_who_looks_after_a_group(telegram: TelegramProcesses) -> None:
+    telegram.server.people.say(telegram.group, ANN, ".ai off")
+    await telegram.server.until(lambda: bool(telegram.server.sent(telegram.group)))
+    assert telegram.server.sent(telegram.group)[0].text == "好，我在这里先不说话了；发 .ai on 叫醒我"
 
 
-async def test_a_worker_shows_that_it_thinks_and_what_it_writes_and_the_gateway_says_it(street: Street) -> None:
-    street.cluster.shut()
-    street.server.people.say(ANN.id, ANN, "讲个故事")
-    await street.server.until(lambda: bool(street.server.actions) and bool(street.server.drafts))
-    assert street.replies == []
-    street.model.end()
-    await street.server.until(lambda: street.replies == [f"{STORY}完。"])
-    await street.cluster.settled()
-    assert len(street.server.calls("sendMessage")) == 1
+async def test_a_worker_shows_that_it_thinks_and_what_it_writes_and_the_gateway_says_it(
+    telegram: TelegramProcesses,
+) -> None:
+    telegram.cluster.shut()
+    telegram.server.people.say(ANN.id, ANN, "讲个故事")
+    await telegram.server.until(lambda: bool(telegram.server.actions) and bool(telegram.server.drafts))
+    assert telegram.replies == []
+    telegram.model.end()
+    await telegram.server.until(lambda: telegram.replies == [f"{STORY}完。"])
+    await telegram.cluster.settled()
+    assert len(telegram.server.calls("sendMessage")) == 1
 
 
-async def test_who_takes_over_from_one_that_polls_on_waits_for_its_turn_and_answers(street: Street) -> None:
-    first, spare = street.cluster.processes["gateway"], await street.cluster.add("spare", ("gateway", "worker"))
-    await street.cluster.kill("gateway")  # from the database; its line to Telegram is well
-    await street.server.until(
+async def test_who_takes_over_from_one_that_polls_on_waits_for_its_turn_and_answers(
+    telegram: TelegramProcesses,
+) -> None:
+    first, spare = telegram.cluster.processes["gateway"], await telegram.cluster.add("spare", ("gateway", "worker"))
+    await telegram.cluster.kill("gateway")  # from the database; its line to Telegram is well
+    await telegram.server.until(
         lambda: bool([*first.log.named("telegram_contested"), *spare.log.named("telegram_contested")])
     )
-    street.server.people.say(ANN.id, ANN, "在吗")
-    await street.server.until(lambda: street.replies == ["好的"], WAIT_S)
+    telegram.server.people.say(ANN.id, ANN, "在吗")
+    await telegram.server.until(lambda: telegram.replies == ["好的"], WAIT_S)
     assert spare.log.named("platform_failed") == []
 
 
 async def test_a_gateway_that_is_refused_leaves_the_platform_to_another_and_does_what_else_is_its_to_do(
-    street: Street,
+    telegram: TelegramProcesses,
 ) -> None:
-    await street.cluster.add("spare", ("gateway",))
-    street.server.faults.add("getUpdates", Fault("unauthorized"))
-    street.server.people.say(ANN.id, ANN, "在吗")
-    await street.server.until(lambda: street.server.faults.unauthorized, WAIT_S)
-    street.server.faults.clear()
-    await street.server.until(lambda: street.replies == ["好的"], WAIT_S)
-    street.server.people.say(ANN.id, ANN, "还在吗")
-    await street.server.until(lambda: street.replies == ["好的", "好的"], WAIT_S)
-    gateway, spare = (street.cluster.processes[name] for name in ("gateway", "spare"))
+    await telegram.cluster.add("spare", ("gateway",))
+    telegram.server.faults.add("getUpdates", Fault("unauthorized"))
+    telegram.server.people.say(ANN.id, ANN, "在吗")
+    await telegram.server.until(lambda: telegram.server.faults.unauthorized, WAIT_S)
+    telegram.server.faults.clear()
+    await telegram.server.until(lambda: telegram.replies == ["好的"], WAIT_S)
+    telegram.server.people.say(ANN.id, ANN, "还在吗")
+    await telegram.server.until(lambda: telegram.replies == ["好的", "好的"], WAIT_S)
+    gateway, spare = (telegram.cluster.processes[name] for name in ("gateway", "spare"))
     assert gateway.log.named("lease_left") == spare.log.named("lease_taken") == [{"lease": "telegram"}]
-    assert not street.cluster.running["gateway"].done()
+    assert not telegram.cluster.running["gateway"].done()
     assert [line["final"] for line in gateway.log.named("platform_failed")] == [True]
 
 
-async def test_a_worker_that_may_be_a_gateway_polls_once_the_one_that_did_is_gone(street: Street) -> None:
-    await street.cluster.add("spare", ("gateway", "worker"))
-    await street.cluster.cut("gateway")
-    await street.cluster.kill("gateway")
-    street.server.people.say(ANN.id, ANN, "还在吗")
-    await street.server.until(lambda: street.replies == ["好的"])
-    assert street.cluster.processes["spare"].log.named("lease_taken") == [{"lease": "telegram"}], (
+async def test_a_worker_that_may_be_a_gateway_polls_once_the_one_that_did_is_gone(telegram: TelegramProcesses) -> None:
+    await telegram.cluster.add("spare", ("gateway", "worker"))
+    await telegram.cluster.cut("gateway")
+    await telegram.cluster.kill("gateway")
+    telegram.server.people.say(ANN.id, ANN, "还在吗")
+    await telegram.server.until(lambda: telegram.replies == ["好的"])
+    assert telegram.cluster.processes["spare"].log.named("lease_taken") == [{"lease": "telegram"}], (
         "a name would be left out"
     )

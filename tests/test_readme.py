@@ -13,8 +13,8 @@ from docs.write import shell_commands
 from tests.bench import first_reply
 from tests.e2e import KEY, PROGRAM, run, running
 from tests.fakes.telegram_shapes import Person
+from tests.platforms import TELEGRAM, Platforms, PlatformsHome, code_of, stop
 from tests.source import ROOT
-from tests.street import TELEGRAM, Street, StreetHome, code_of, stop
 
 READMES = ("README.md", "README.zh.md")
 PROGRAMS = r"(?:git|make|python|apt|nuan|\.venv/bin/\w+)"
@@ -84,9 +84,9 @@ def test_the_configuration_of_a_readme_is_a_good_one(name: str, tmp_path: Path) 
 
 
 async def test_init_asks_for_model_and_telegram_and_tries_both_and_run_answers(tmp_path: Path) -> None:
-    async with Street() as street:
-        home = StreetHome(tmp_path, {"TELEGRAM__BASE_URL": street.telegram.url, "BUDGET__DAY_TOKENS": "none"})
-        answers = ("other", street.model.base_url, "fake", KEY, TELEGRAM, *[""] * 4)
+    async with Platforms() as platforms:
+        home = PlatformsHome(tmp_path, {"TELEGRAM__BASE_URL": platforms.telegram.url, "BUDGET__DAY_TOKENS": "none"})
+        answers = ("other", platforms.model.base_url, "fake", KEY, TELEGRAM, *[""] * 4)
         made = await run(home, "init", stdin="".join(f"{line}\n" for line in answers).encode())
         assert made.code == 0, made.err
         assert "✓ model.call" in made.text, made.text
@@ -94,6 +94,6 @@ async def test_init_asks_for_model_and_telegram_and_tries_both_and_run_answers(t
         assert not any(secret in made.text for secret in (KEY, TELEGRAM))
         async with running(home, "run") as nuan:
             ann = Person(501, "Ann", language="en")
-            assert "owner" in await street.tell(ann, f"/start {code_of(made.text)}")
-            assert await street.tell(ann, "第1句") == "收到第1句"
+            assert "owner" in await platforms.tell(ann, f"/start {code_of(made.text)}")
+            assert await platforms.tell(ann, "第1句") == "收到第1句"
             await stop(nuan)

@@ -9,7 +9,7 @@ from pathlib import Path
 from bot.core.clock import SystemClock
 from bot.core.ports import pause
 from tests.e2e import Home, Nuan, running
-from tests.street import STOPS_WITHIN_S, WAIT_S, Street, StreetHome, keeps_secrets, stop
+from tests.platforms import STOPS_WITHIN_S, WAIT_S, Platforms, PlatformsHome, keeps_secrets, stop
 from tests.test_run import ANN
 
 STRICT = (
@@ -33,7 +33,7 @@ STRICT = (
 )
 
 
-class Strict(StreetHome):
+class Strict(PlatformsHome):
     """Every warning is an error, and asyncio looks closely."""
 
     def command(self, command: str, *more: str) -> tuple[str, ...]:
@@ -57,13 +57,13 @@ async def logged(home: Home, event: str, count: int) -> None:
 
 
 async def test_sighup_and_changed_files_reload_and_nothing_is_left(tmp_path: Path) -> None:
-    async with Street() as street:
+    async with Platforms() as platforms:
         file = tmp_path / "nuan.toml"
         file.write_text("[reload]\nwatch_seconds = 0\n")
-        made = street.home(tmp_path, TELEGRAM__ALLOW=str(ANN.id))
+        made = platforms.home(tmp_path, TELEGRAM__ALLOW=str(ANN.id))
         home = Strict(made.folder, made.settings)
         async with running(home, "run") as nuan:
-            assert await street.tell(ANN, "第1句") == "收到第1句"
+            assert await platforms.tell(ANN, "第1句") == "收到第1句"
             file.write_text("[reload]\nwatch_seconds = 0\n[input]\nmax_chars = 7_000\n[model]\ntries = 2\n")
             nuan.send(signal.SIGHUP)
             await logged(home, "reloaded", 1)
@@ -71,13 +71,13 @@ async def test_sighup_and_changed_files_reload_and_nothing_is_left(tmp_path: Pat
                 "model.tries",
                 "input.max_chars",
             ]
-            assert await street.tell(ANN, "第2句") == "收到第2句"
+            assert await platforms.tell(ANN, "第2句") == "收到第2句"
             before = descriptors(nuan), threads(nuan)
             for number in range(4):
                 file.write_text(f"[reload]\nwatch_seconds = 0\n[model]\nprice_input = {number}\nprice_output = 1\n")
                 nuan.send(signal.SIGHUP)
                 await logged(home, "reloaded", number + 2)
-                assert await street.tell(ANN, f"第{number + 3}句") == f"收到第{number + 3}句"
+                assert await platforms.tell(ANN, f"第{number + 3}句") == f"收到第{number + 3}句"
             after = descriptors(nuan), threads(nuan)
             assert after[0] <= before[0] + 1, (before, after)
             assert after[1] <= before[1] + 4, "asyncio keeps a few threads of its own for files"
@@ -90,7 +90,7 @@ async def test_sighup_and_changed_files_reload_and_nothing_is_left(tmp_path: Pat
             file.write_text('[reload]\nwatch_seconds = 0.1\n[bot]\nowner = "安"\n')
             await logged(home, "reloaded", 7)
             assert home.log("reloaded")[-1]["why"] == "file"
-            assert len(street.telegram.sent(ANN.id)) == 6
+            assert len(platforms.telegram.sent(ANN.id)) == 6
             nuan.send(signal.SIGHUP)
             await stop(nuan)
         assert "Warning" not in nuan.errors
@@ -102,11 +102,11 @@ async def test_sighup_and_changed_files_reload_and_nothing_is_left(tmp_path: Pat
 
 
 async def test_sigterm_during_a_reload_ends_it_well(tmp_path: Path) -> None:
-    async with Street() as street:
-        home = street.home(tmp_path, DISCORD__TOKEN="none", TELEGRAM__ALLOW=str(ANN.id))
+    async with Platforms() as platforms:
+        home = platforms.home(tmp_path, DISCORD__TOKEN="none", TELEGRAM__ALLOW=str(ANN.id))
         for life in (0, 2):
             async with running(home, "run") as nuan:
-                assert await street.tell(ANN, f"第{life}句") == f"收到第{life}句"
+                assert await platforms.tell(ANN, f"第{life}句") == f"收到第{life}句"
                 (tmp_path / "nuan.toml").write_text(f"[model]\ntemperature = 0.{life}\n")
                 nuan.send(signal.SIGHUP)
                 await pause(SystemClock(), 10 * life)
@@ -150,8 +150,8 @@ async def closed_terminal(home: Home, *command: str) -> int:
 
 
 async def test_a_closed_terminal_stops_run_as_well(tmp_path: Path) -> None:
-    async with Street() as street:
-        home = street.home(tmp_path, DISCORD__TOKEN="none")
+    async with Platforms() as platforms:
+        home = platforms.home(tmp_path, DISCORD__TOKEN="none")
         assert await closed_terminal(home, "run") in (0, 120), "120: nobody is left to read what Python still flushes"
         assert [line["event"] for line in home.log()][-1] == "stopped"
         assert home.log("reloaded") == []

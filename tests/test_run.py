@@ -18,14 +18,14 @@ from tests.fakes.openai_server import FakeOpenAI
 from tests.fakes.telegram_faults import UNLIMITED, Fault
 from tests.fakes.telegram_server import FakeTelegram
 from tests.fakes.telegram_shapes import Person
-from tests.street import (
+from tests.platforms import (
     DISCORD,
     STOPS_WITHIN_S,
     TELEGRAM,
     WAIT_S,
     WORD,
-    Street,
-    StreetHome,
+    Platforms,
+    PlatformsHome,
     code_of,
     echo,
     keeps_secrets,
@@ -40,54 +40,54 @@ ANN = Person(501, "安", language="zh-hans")
 
 
 async def test_one_process_serves_both_platforms_lets_people_in_and_keeps_a_second_nuan_out(tmp_path: Path) -> None:
-    async with Street() as street:
-        ben = street.discord.world.add_user("本")
-        home = street.home(tmp_path, DISCORD__ALLOW=str(ben.id), LOG__LEVEL="debug", LOG__TEXT="true")
-        street.telegram.faults.add("getUpdates", Fault("html502"), after=1)
-        street.telegram.faults.add("sendChatAction", Fault("drop_before"), times=3)
+    async with Platforms() as platforms:
+        ben = platforms.discord.world.add_user("本")
+        home = platforms.home(tmp_path, DISCORD__ALLOW=str(ben.id), LOG__LEVEL="debug", LOG__TEXT="true")
+        platforms.telegram.faults.add("getUpdates", Fault("html502"), after=1)
+        platforms.telegram.faults.add("sendChatAction", Fault("drop_before"), times=3)
         made = await run(home, "init", "--yes", "--no-try", "--language", "zh-Hans")
         assert made.code == 0, made.err
         async with running(home, "run") as nuan:
-            await a_stranger_is_let_in_by_the_owner(street, code_of(made.text))
-            both = await asyncio.gather(street.tell(ANN, "第2句"), street.tell_discord(ben, "第3句"))
+            await a_stranger_is_let_in_by_the_owner(platforms, code_of(made.text))
+            both = await asyncio.gather(platforms.tell(ANN, "第2句"), platforms.tell_discord(ben, "第3句"))
             assert list(both) == ["收到第2句", "收到第3句"]
-            await asyncio.gather(a_second_is_refused(home), a_link_joins_two_accounts(street))
+            await asyncio.gather(a_second_is_refused(home), a_link_joins_two_accounts(platforms))
             await an_agent_has_something_kept(home)
             await stop(nuan)
         assert set(home.peek.outbox.values("state")) == {"sent"}
-        assert street.model.violations == []
-        assert (street.telegram.violations, street.discord.violations) == ([], [])
-        assert street.model.bodies
-        keeps_secrets(home, nuan.output, nuan.errors, made.text, made.err, *map(bytes.decode, street.model.bodies))
+        assert platforms.model.violations == []
+        assert (platforms.telegram.violations, platforms.discord.violations) == ([], [])
+        assert platforms.model.bodies
+        keeps_secrets(home, nuan.output, nuan.errors, made.text, made.err, *map(bytes.decode, platforms.model.bodies))
 
 
-async def a_stranger_is_let_in_by_the_owner(street: Street, owner_code: str) -> None:
+async def a_stranger_is_let_in_by_the_owner(platforms: Platforms, owner_code: str) -> None:
     """Dana writes first, then Ann becomes the owner and approves."""
-    pairing = code_of(await street.tell_discord(street.dana, "你好"))
-    assert await street.tell(ANN, f"/start {owner_code}") == "认出来啦，你就是我的主人"
-    await street.tell_discord(street.dana, f".ai approve {pairing}")
-    assert street.model.requests == [], "nobody approves themselves, and no stranger costs a call"
-    assert (await street.tell(ANN, f".ai approve {pairing}")).startswith("好，丹 (discord:")
-    place = street.discord.world.open_dm(street.dana)
-    await street.discord.until(lambda: "主人同意啦，以后直接跟我说话就好" in street.discord.texts(place), WAIT_S)
-    assert await street.tell_discord(street.dana, "第1句") == "收到第1句"
+    pairing = code_of(await platforms.tell_discord(platforms.dana, "你好"))
+    assert await platforms.tell(ANN, f"/start {owner_code}") == "认出来啦，你就是我的主人"
+    await platforms.tell_discord(platforms.dana, f".ai approve {pairing}")
+    assert platforms.model.requests == [], "nobody approves themselves, and no stranger costs a call"
+    assert (await platforms.tell(ANN, f".ai approve {pairing}")).startswith("好，丹 (discord:")
+    place = platforms.discord.world.open_dm(platforms.dana)
+    await platforms.discord.until(lambda: "主人同意啦，以后直接跟我说话就好" in platforms.discord.texts(place), WAIT_S)
+    assert await platforms.tell_discord(platforms.dana, "第1句") == "收到第1句"
 
 
-async def a_link_joins_two_accounts(street: Street) -> None:
+async def a_link_joins_two_accounts(platforms: Platforms) -> None:
     """What Ann said on Telegram is known to Eve's account on Discord, which is hers, and not to Dana."""
-    assert (await street.tell(ANN, "记住我怕狗")).startswith("记住啦")
-    link = code_of(await street.tell(ANN, ".ai link"))
-    assert "同一个人" in await street.tell_discord(street.eve, f".ai link {link}")
-    await street.telegram.until(lambda: "用了你的码" in street.telegram.sent(ANN.id)[-1].text, WAIT_S)
-    await street.tell_discord(street.eve, f".ai link yes {link}")
-    assert (await street.tell(ANN, f".ai link yes {link}")).startswith("连上啦")
-    assert await street.tell_discord(street.eve, "第4句，我怕什么？") == "收到第4句"
-    assert "怕狗" in street.model.bodies[-1].decode()
-    assert await street.tell_discord(street.dana, "第5句，她怕什么？") == "收到第5句"
-    assert "怕狗" not in street.model.bodies[-1].decode()
+    assert (await platforms.tell(ANN, "记住我怕狗")).startswith("记住啦")
+    link = code_of(await platforms.tell(ANN, ".ai link"))
+    assert "同一个人" in await platforms.tell_discord(platforms.eve, f".ai link {link}")
+    await platforms.telegram.until(lambda: "用了你的码" in platforms.telegram.sent(ANN.id)[-1].text, WAIT_S)
+    await platforms.tell_discord(platforms.eve, f".ai link yes {link}")
+    assert (await platforms.tell(ANN, f".ai link yes {link}")).startswith("连上啦")
+    assert await platforms.tell_discord(platforms.eve, "第4句，我怕什么？") == "收到第4句"
+    assert "怕狗" in platforms.model.bodies[-1].decode()
+    assert await platforms.tell_discord(platforms.dana, "第5句，她怕什么？") == "收到第5句"
+    assert "怕狗" not in platforms.model.bodies[-1].decode()
 
 
-async def an_agent_has_something_kept(home: StreetHome) -> None:
+async def an_agent_has_something_kept(home: PlatformsHome) -> None:
     """What `nuan mcp` asks of the nuan that answers is in the memory at once."""
     person, chat = map(int, map(str, home.peek.members("person_id", "chat_id")[0]))
     told = await request_change(
@@ -98,14 +98,14 @@ async def an_agent_has_something_kept(home: StreetHome) -> None:
     assert home.peek.memories("owner_id", "agent", source="mcp") == [(person, "probe")]
 
 
-async def a_second_is_refused(home: StreetHome) -> None:
+async def a_second_is_refused(home: PlatformsHome) -> None:
     """On the same token with other data, and on the same data with other tokens; each says what to do."""
-    elsewhere = StreetHome(home.folder, home.settings, "other")
+    elsewhere = PlatformsHome(home.folder, home.settings, "other")
     other_bots = {"TELEGRAM__TOKEN": "7700000043:other", "DISCORD__TOKEN": "made-up.other"}
     for second, what in (
         (elsewhere, "another nuan on this machine uses the same telegram.token: stop it first"),
         (
-            StreetHome(home.folder, {**home.settings, **other_bots}),
+            PlatformsHome(home.folder, {**home.settings, **other_bots}),
             "another nuan is answering from this data folder: stop it, or give --data DIR",
         ),
     ):
@@ -115,11 +115,11 @@ async def a_second_is_refused(home: StreetHome) -> None:
 
 
 async def test_a_wrong_telegram_token_is_one_clear_line_and_discord_goes_on(tmp_path: Path) -> None:
-    async with Street() as street:
+    async with Platforms() as platforms:
         wrong = f"{TELEGRAM}-wrong"
-        home = street.home(tmp_path, TELEGRAM__TOKEN=wrong, DISCORD__ALLOW=str(street.dana.id))
+        home = platforms.home(tmp_path, TELEGRAM__TOKEN=wrong, DISCORD__ALLOW=str(platforms.dana.id))
         async with running(home, "run") as nuan:
-            assert await street.tell_discord(street.dana, "第1句") == "收到第1句"
+            assert await platforms.tell_discord(platforms.dana, "第1句") == "收到第1句"
             await stop(nuan)
         (line,) = home.log("platform_failed")
         assert (line["platform"], line["level"], line["final"]) == ("telegram", "error", True)
@@ -132,13 +132,13 @@ async def test_a_wrong_telegram_token_is_one_clear_line_and_discord_goes_on(tmp_
 
 
 async def test_a_second_poller_and_a_refused_token_end_it_with_one_line_each_and_one_at_the_end(tmp_path: Path) -> None:
-    async with Street() as street:
-        home = street.home(tmp_path, DISCORD__TOKEN=f"{DISCORD}-wrong")
+    async with Platforms() as platforms:
+        home = platforms.home(tmp_path, DISCORD__TOKEN=f"{DISCORD}-wrong")
         async with running(home, "run") as nuan:
-            await street.telegram.until(lambda: bool(street.telegram.calls("getUpdates")), WAIT_S)
+            await platforms.telegram.until(lambda: bool(platforms.telegram.calls("getUpdates")), WAIT_S)
             async with (
                 aiohttp.ClientSession() as rival,
-                rival.post(f"{street.telegram.base_url}{TELEGRAM}/getUpdates") as answer,
+                rival.post(f"{platforms.telegram.base_url}{TELEGRAM}/getUpdates") as answer,
             ):
                 assert answer.ok
             assert await nuan.ended() == 1
@@ -152,7 +152,7 @@ async def test_a_second_poller_and_a_refused_token_end_it_with_one_line_each_and
 
 
 async def test_without_a_token_it_names_the_keys_that_are_missing(tmp_path: Path) -> None:
-    line = only_line(await run(StreetHome(tmp_path), "run"), 2)
+    line = only_line(await run(PlatformsHome(tmp_path), "run"), 2)
     assert (
         line == "nuan: telegram.token, discord.token: none is set; `nuan init` asks for them, `nuan chat` talks without"
     )
@@ -180,7 +180,7 @@ class Night:
     async def pass_by(self, *moments: "Moment") -> None:
         """Live up to each of these moments, get SIGTERM there, then live on until everybody is answered, once."""
         async with self.server, self.model:
-            home = StreetHome(
+            home = PlatformsHome(
                 self._folder,
                 with_server(self.model)
                 | {

@@ -11,7 +11,7 @@ from bot.core.ports import pause
 from tests.e2e import PATIENCE_S, running
 from tests.fakes.openai_rules import list_of, mapping
 from tests.instrumented import free_port, get
-from tests.street import TELEGRAM, Street, keeps_secrets, stop
+from tests.platforms import TELEGRAM, Platforms, keeps_secrets, stop
 
 LOOK_MS = 100
 
@@ -36,15 +36,15 @@ async def until(port: int, status: str) -> Mapping[str, object]:
 
 async def test_health_is_green_with_both_platforms_and_red_when_one_has_ended(tmp_path: Path) -> None:
     port = free_port()
-    async with Street() as street:
-        home = street.home(tmp_path, METRICS__ON="true", METRICS__PORT=str(port))
+    async with Platforms() as platforms:
+        home = platforms.home(tmp_path, METRICS__ON="true", METRICS__PORT=str(port))
         async with running(home, "run") as nuan:
             await until(port, "green")
             code, body = await get(port, "/metrics")
             assert code == 200 or ".[metrics]" in body
             async with (
                 aiohttp.ClientSession() as rival,
-                rival.post(f"{street.telegram.base_url}{TELEGRAM}/getUpdates") as answer,
+                rival.post(f"{platforms.telegram.base_url}{TELEGRAM}/getUpdates") as answer,
             ):
                 assert answer.ok
             told = await until(port, "red")

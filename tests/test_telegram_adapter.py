@@ -222,7 +222,7 @@ async def test_the_menu_is_shown_in_private_chats_and_groups(server: FakeTelegra
 
 
 async def test_telegram_says_who_looks_after_a_group(server: FakeTelegram) -> None:
-    group = server.rooms.group("家", BO, owner=ANN)
+    group = server.chats.group("家", BO, owner=ANN)
     async with stage(server) as on:
         assert await on.adapter.is_admin(str(group), str(ANN.id))
         assert not await on.adapter.is_admin(str(group), str(BO.id))

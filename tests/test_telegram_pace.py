@@ -54,7 +54,7 @@ async def test_a_private_chat_gets_one_message_a_second(server: FakeTelegram) ->
 async def test_a_group_gets_twenty_messages_a_minute_and_the_rest_later(server: FakeTelegram) -> None:
     clock = SimClock(1_000_000)
     async with stage(server, clock=clock) as on:
-        chat = server.rooms.group("小组", ANN)
+        chat = server.chats.group("小组", ANN)
         for number in range(20):
             await on.adapter.send(said(str(number), chat))
         with pytest.raises(SendError) as caught:
@@ -67,7 +67,7 @@ async def test_a_group_gets_twenty_messages_a_minute_and_the_rest_later(server: 
 async def test_a_flood_while_many_are_written_to_stops_everything(server: FakeTelegram) -> None:
     clock = SimClock(1_000_000)
     async with stage(server, clock=clock) as on:
-        chats = [server.rooms.group(f"组{number}", ANN) for number in range(17)]
+        chats = [server.chats.group(f"组{number}", ANN) for number in range(17)]
         for chat in chats[:16]:
             await on.adapter.send(said("好", chat))
         server.faults.add("sendMessage", Fault("flood", retry_after=5))
@@ -81,7 +81,7 @@ async def test_a_flood_while_many_are_written_to_stops_everything(server: FakeTe
 async def test_a_wait_that_a_second_chat_is_told_too_is_one_for_all(server: FakeTelegram) -> None:
     clock = SimClock(1_000_000)
     async with stage(server, clock=clock) as on:
-        chats = [server.rooms.group(f"组{number}", ANN) for number in range(4)]
+        chats = [server.chats.group(f"组{number}", ANN) for number in range(4)]
         for wait, chat in ((9, chats[0]), (5, chats[1])):
             server.faults.add("sendMessage", Fault("flood", retry_after=wait))
             with pytest.raises(SendError):
@@ -101,7 +101,7 @@ async def test_a_wait_that_a_second_chat_is_told_too_is_one_for_all(server: Fake
 async def test_thirty_messages_a_second_go_out_over_all_chats() -> None:
     clock = SimClock(1_000_000)
     async with FakeTelegram(limits=UNLIMITED) as server, stage(server, clock=clock) as on:
-        chats = [server.rooms.group(f"组{number}", ANN) for number in range(31)]
+        chats = [server.chats.group(f"组{number}", ANN) for number in range(31)]
         for chat in chats[:30]:
             await on.adapter.send(said("好", chat))
         with pytest.raises(SendError) as caught:

@@ -57,7 +57,7 @@ async def test_a_button_whose_data_would_be_too_long_is_left_out(server: FakeTel
 
 async def test_a_pressed_button_speaks_for_the_one_it_was_made_for_only(server: FakeTelegram) -> None:
     async with stage(server) as on:
-        chat = server.rooms.group("小组", ANN, BO)
+        chat = server.chats.group("小组", ANN, BO)
         (sent,) = await on.adapter.send(said("好", chat, buttons=(Button("撤销", ".ai undo", "501"),)))
         before = len(on.sink.stored)
         posted = server.people.say(chat, ANN, "嗯")
@@ -73,7 +73,7 @@ async def test_a_pressed_button_speaks_for_the_one_it_was_made_for_only(server: 
 
 async def test_a_preview_becomes_the_reply_and_the_same_text_again_is_no_error(server: FakeTelegram) -> None:
     async with stage(server) as on:
-        chat = server.rooms.group("小组", ANN)
+        chat = server.chats.group("小组", ANN)
         shown = await on.adapter.show(said("…", chat))
         assert await on.adapter.send(said("你好", chat, preview_id=shown)) == (shown,)
         assert await on.adapter.send(said("你好", chat, preview_id=shown)) == (shown,)
@@ -82,7 +82,7 @@ async def test_a_preview_becomes_the_reply_and_the_same_text_again_is_no_error(s
 
 async def test_a_preview_that_somebody_deleted_is_sent_anew(server: FakeTelegram) -> None:
     async with stage(server) as on:
-        chat = server.rooms.group("小组", ANN)
+        chat = server.chats.group("小组", ANN)
         (sent,) = await on.adapter.send(said("你好", chat, preview_id="99"))
         assert sent != "99"
         assert [one.text for one in server.sent(chat)] == ["你好"]
@@ -91,7 +91,7 @@ async def test_a_preview_that_somebody_deleted_is_sent_anew(server: FakeTelegram
 async def test_previews_faster_than_one_and_a_half_seconds_are_left_out(server: FakeTelegram) -> None:
     clock = SimClock(1_000_000)
     async with stage(server, clock=clock) as on:
-        chat = server.rooms.group("小组", ANN)
+        chat = server.chats.group("小组", ANN)
         shown = await on.adapter.show(said("一", chat))
         for text in ("一二", "一二三", "一二三四"):
             assert await on.adapter.show(said(text, chat, preview_id=shown)) == shown
@@ -104,7 +104,7 @@ async def test_previews_faster_than_one_and_a_half_seconds_are_left_out(server: 
 async def test_drafts_are_shown_in_private_chats_only(server: FakeTelegram) -> None:
     async with stage(server) as on:
         server.people.say(ANN.id, ANN, "在吗")
-        chat = server.rooms.group("小组", ANN)
+        chat = server.chats.group("小组", ANN)
         assert await on.adapter.draft(said("**你"))
         assert not await on.adapter.draft(said("你", chat))
         assert [(draft.chat, draft.draft_id, draft.text) for draft in server.drafts] == [(ANN.id, 7, "你")]
@@ -113,7 +113,7 @@ async def test_drafts_are_shown_in_private_chats_only(server: FakeTelegram) -> N
 async def test_what_only_one_may_read_goes_to_that_one(server: FakeTelegram) -> None:
     async with stage(server) as on:
         server.people.say(ANN.id, ANN, "在吗")
-        chat = server.rooms.group("小组", ANN, BO)
+        chat = server.chats.group("小组", ANN, BO)
         await on.adapter.send(said("秘密", chat, only_for="501"))
         assert server.sent(chat) == ()
         assert [one.text for one in server.sent(ANN.id)] == ["秘密"]
@@ -124,8 +124,8 @@ async def test_what_only_one_may_read_goes_to_that_one(server: FakeTelegram) -> 
 
 async def test_a_topic_is_answered_in_the_topic(server: FakeTelegram) -> None:
     async with stage(server) as on:
-        chat = server.rooms.group("论坛", ANN, forum=True)
-        thread = server.rooms.topic(chat, ANN, "闲聊")
+        chat = server.chats.group("论坛", ANN, forum=True)
+        thread = server.chats.topic(chat, ANN, "闲聊")
         server.people.say(chat, ANN, "在吗", thread=thread)
         stored = (await on.sink.until(2))[-1]
         assert stored.place.external_id == f"{chat}:{thread}"
@@ -163,7 +163,7 @@ async def test_what_became_of_a_message_is_told_truly(
 
 async def test_an_edit_in_doubt_may_be_tried_again(server: FakeTelegram) -> None:
     async with stage(server) as on:
-        chat = server.rooms.group("小组", ANN)
+        chat = server.chats.group("小组", ANN)
         shown = await on.adapter.show(said("…", chat))
         server.faults.add("editMessageText", Fault("drop_after"))
         with pytest.raises(SendError) as caught:
@@ -183,9 +183,9 @@ async def test_before_and_after_the_connection_a_message_waits(server: FakeTeleg
 
 async def test_a_group_that_became_a_supergroup_is_told_before_the_next_try(server: FakeTelegram) -> None:
     async with stage(server) as on:
-        chat = server.rooms.group("小组", ANN, kind="group")
+        chat = server.chats.group("小组", ANN, kind="group")
         on.server.world.updates.hold()
-        new = server.rooms.migrate(chat, ANN)
+        new = server.chats.migrate(chat, ANN)
         with pytest.raises(SendError) as caught:
             await on.adapter.send(said("好", chat))
         assert fate(caught) == "later"

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from tests.e2e import KEY, run, running
 from tests.fakes.telegram_shapes import Person
+from tests.platforms import TELEGRAM, Platforms, PlatformsHome, code_of, stop
 from tests.source import ROOT
-from tests.street import TELEGRAM, Street, StreetHome, code_of, stop
 
 CLONE, BEGIN = "git clone ADDRESS nuan && cd nuan", "make run"
 INIT, RUN = ".venv/bin/nuan init", ".venv/bin/nuan run"
@@ -46,7 +46,7 @@ class Way:
     reply: str
 
 
-class ColdHome(StreetHome):
+class ColdHome(PlatformsHome):
     """A home whose every command is an interpreter of its own, as a person starts it."""
 
     def command(self, command: str, *more: str) -> tuple[str, ...]:
@@ -73,28 +73,28 @@ async def offline(folder: Path) -> str:
 
 async def with_a_model(folder: Path) -> str:
     """That of a model which `nuan init` connected."""
-    async with Street() as street:
+    async with Platforms() as platforms:
         home = ColdHome(folder, {"BUDGET__DAY_TOKENS": "none"})
-        await set_up(home, street, "")
+        await set_up(home, platforms, "")
         return (await run(home, "chat", stdin=f"{HELLO}\n".encode())).text.strip()
 
 
 async def on_telegram(folder: Path) -> str:
     """That in a direct message, once the owner's code was sent."""
-    async with Street() as street:
-        home = ColdHome(folder, {"TELEGRAM__BASE_URL": street.telegram.url, "BUDGET__DAY_TOKENS": "none"})
-        made = await set_up(home, street, TELEGRAM)
+    async with Platforms() as platforms:
+        home = ColdHome(folder, {"TELEGRAM__BASE_URL": platforms.telegram.url, "BUDGET__DAY_TOKENS": "none"})
+        made = await set_up(home, platforms, TELEGRAM)
         async with running(home, "run") as nuan:
             ann = Person(501, "Ann", language="en")
-            await street.tell(ann, f"/start {code_of(made)}")
-            reply = await street.tell(ann, HELLO)
+            await platforms.tell(ann, f"/start {code_of(made)}")
+            reply = await platforms.tell(ann, HELLO)
             await stop(nuan)
         return reply
 
 
-async def set_up(home: ColdHome, street: Street, token: str) -> str:
+async def set_up(home: ColdHome, platforms: Platforms, token: str) -> str:
     """What `nuan init` says to the answers of a person."""
-    answers = ("other", street.model.base_url, "fake", KEY, token, *[""] * 4)
+    answers = ("other", platforms.model.base_url, "fake", KEY, token, *[""] * 4)
     made = await run(home, "init", stdin="".join(f"{line}\n" for line in answers).encode())
     if made.code:
         raise RuntimeError(f"nuan init failed: {made.err}")

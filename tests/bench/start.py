@@ -24,7 +24,7 @@ from statistics import median
 from time import perf_counter
 
 from tests.fakes.telegram_shapes import Person
-from tests.street import Street, StreetHome
+from tests.platforms import Platforms, PlatformsHome
 
 CASES = ("version", "logs", "completion", "chat", "telegram", "discord", "both")
 PROMPT = "›".encode()
@@ -91,7 +91,7 @@ class Watched:
 
 @contextlib.asynccontextmanager
 async def started(
-    home: StreetHome, words: Sequence[str], profile: Path | None, terminal: int = asyncio.subprocess.DEVNULL
+    home: PlatformsHome, words: Sequence[str], profile: Path | None, terminal: int = asyncio.subprocess.DEVNULL
 ) -> AsyncIterator[Watched]:
     """A nuan of its own interpreter, killed at the end whatever happens."""
     module = ("bot",) if profile is None else ("tests.bench.start_probe", str(profile))
@@ -115,7 +115,7 @@ async def started(
         await process.wait()
 
 
-async def command(home: StreetHome, case: str, profile: Path | None) -> Taken:
+async def command(home: PlatformsHome, case: str, profile: Path | None) -> Taken:
     """A command that ends by itself."""
     before, began = os.times(), perf_counter()
     if case == "completion":
@@ -127,7 +127,7 @@ async def command(home: StreetHome, case: str, profile: Path | None) -> Taken:
     return Taken({"ready s": perf_counter() - began, "processor s": spent})
 
 
-class CompletionHome(StreetHome):
+class CompletionHome(PlatformsHome):
     """As a shell that asks what may follow `nuan logs --chat`."""
 
     def environment(self) -> dict[str, str]:
@@ -136,7 +136,7 @@ class CompletionHome(StreetHome):
         return super().environment() | asked
 
 
-async def chat(home: StreetHome, profile: Path | None) -> Taken:
+async def chat(home: PlatformsHome, profile: Path | None) -> Taken:
     """`nuan chat` on a terminal, until its prompt and through one answer."""
     ours, theirs = pty.openpty()
     ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
@@ -201,70 +201,70 @@ def settled(watched: Watched) -> dict[str, float]:
     }
 
 
-async def serve(street: Street, home: StreetHome, case: str, profile: Path | None, *, stress: bool) -> Taken:
+async def serve(platforms: Platforms, home: PlatformsHome, case: str, profile: Path | None, *, stress: bool) -> Taken:
     """`nuan run` until it polls or is connected, idle, after its first message, and with `stress` after many."""
-    polls, connected = len(street.telegram.calls("getUpdates")), street.discord.gateway.connected
+    polls, connected = len(platforms.telegram.calls("getUpdates")), platforms.discord.gateway.connected
     async with started(home, ("run", "--data", "data"), profile) as watched:
         if case != "discord":
-            await street.telegram.until(lambda: len(street.telegram.calls("getUpdates")) > polls, WITHIN_S)
+            await platforms.telegram.until(lambda: len(platforms.telegram.calls("getUpdates")) > polls, WITHIN_S)
         if case != "telegram":
-            await street.discord.until(lambda: street.discord.gateway.connected > connected, WITHIN_S)
+            await platforms.discord.until(lambda: platforms.discord.gateway.connected > connected, WITHIN_S)
         taken = ready(watched)
         await watched.idle()
         taken.figures |= settled(watched)
         before = watched.processor_s
-        await say(street, case, TALK[0])
+        await say(platforms, case, TALK[0])
         await watched.idle()
         taken.figures["first message s"] = watched.processor_s - before
         for text in TALK[1:]:
-            await say(street, case, text)
+            await say(platforms, case, text)
         await watched.idle()
         taken.figures["after four MB"] = watched.memory("Rss")
         if stress:
-            await crowd(street)
+            await crowd(platforms)
             await watched.idle()
             taken.figures["after stress MB"] = watched.memory("Rss")
         taken.figures["stop s"] = await watched.stop()
         return taken
 
 
-async def say(street: Street, case: str, text: str) -> None:
+async def say(platforms: Platforms, case: str, text: str) -> None:
     """One message and its answer."""
     if case == "discord":
-        await street.tell_discord(street.dana, text)
+        await platforms.tell_discord(platforms.dana, text)
     else:
-        await street.tell(ANN, text)
+        await platforms.tell(ANN, text)
 
 
-def answered(street: Street, who: Person, mark: str) -> bool:
+def answered(platforms: Platforms, who: Person, mark: str) -> bool:
     """Whether what is marked so is answered, also together with what came before."""
-    return any(mark in shown.text for shown in street.telegram.sent(who.id))
+    return any(mark in shown.text for shown in platforms.telegram.sent(who.id))
 
 
-async def crowd(street: Street) -> None:
+async def crowd(platforms: Platforms) -> None:
     """Many chats at once on Telegram."""
 
     async def one(who: Person) -> None:
         for count in range(MESSAGES):
-            street.telegram.people.say(who.id, who, f"第{count}句，今天的天气真不错，我们去爬山吧")
-            await street.telegram.until(partial(answered, street, who, f"第{count}句"), WITHIN_S)
+            platforms.telegram.people.say(who.id, who, f"第{count}句，今天的天气真不错，我们去爬山吧")
+            await platforms.telegram.until(partial(answered, platforms, who, f"第{count}句"), WITHIN_S)
 
     await asyncio.gather(*map(one, CROWD))
 
 
-async def once(street: Street, case: str, folder: Path, profile: Path | None, *, stress: bool) -> Taken:
+async def once(platforms: Platforms, case: str, folder: Path, profile: Path | None, *, stress: bool) -> Taken:
     """One run of a case, on a folder that a run before has filled."""
     everybody = ",".join(str(who.id) for who in (ANN, *CROWD))
-    home = street.home(
-        folder, TELEGRAM__ALLOW=everybody, DISCORD__ALLOW=str(street.dana.id), SPEAK__DEBOUNCE_SECONDS="0"
+    home = platforms.home(
+        folder, TELEGRAM__ALLOW=everybody, DISCORD__ALLOW=str(platforms.dana.id), SPEAK__DEBOUNCE_SECONDS="0"
     )
     off = OTHER_TOKEN.get(case, "")
-    home = StreetHome(folder, {name: value for name, value in home.settings.items() if name != off})
+    home = PlatformsHome(folder, {name: value for name, value in home.settings.items() if name != off})
     if case in ENDS:
         return await command(home, case, profile)
     if case == "chat":
         return await chat(home, profile)
-    return await serve(street, home, case, profile, stress=stress)
+    return await serve(platforms, home, case, profile, stress=stress)
 
 
 def shown(name: str, values: list[float]) -> str:
@@ -277,14 +277,14 @@ async def main(cases: Sequence[str], runs: int, *, stress: bool, profile: bool) 
     for case in cases:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
-            async with Street() as street:
-                await once(street, case, folder, None, stress=False)
+            async with Platforms() as platforms:
+                await once(platforms, case, folder, None, stress=False)
                 if profile:
                     kept = folder / "profile.txt"
-                    await once(street, case, folder, kept, stress=False)
+                    await once(platforms, case, folder, kept, stress=False)
                     print(f"{case}\n{kept.read_text('utf-8')}")
                     continue
-                taken = [await once(street, case, folder, None, stress=stress) for _ in range(runs)]
+                taken = [await once(platforms, case, folder, None, stress=stress) for _ in range(runs)]
         names = taken[0].figures
         print(f"{case}: " + ", ".join(shown(name, [one.figures[name] for one in taken]) for name in names), flush=True)
 

@@ -25,7 +25,7 @@ from tests.bench.largedb import Size, make
 from tests.e2e import KEY, Process, run
 from tests.fakes.openai_server import FakeOpenAI
 from tests.fakes.telegram_server import FakeTelegram
-from tests.street import TELEGRAM
+from tests.platforms import TELEGRAM
 from tests.torture.clusters import Machine
 from tests.torture.database import DatabaseServer
 from tests.torture.grounds import FIRST_PERSON, TelegramGround, common
@@ -136,7 +136,7 @@ async def _measured(
 ) -> Throughput:
     layout, model_ms, chats, turns = about
     loop, written = asyncio.get_running_loop(), dict[int, float]()
-    rooms = ground.server.world.rooms
+    dms = ground.server.world.chats
 
     async def talk(who: int) -> None:
         person = FIRST_PERSON + who
@@ -145,7 +145,7 @@ async def _measured(
             written[number] = loop.time()
             ground.write(who, f"第{number}句")
             lines = 2 * (turn + 1)  # theirs and nuan's; who looks closer takes more of the processor than nuan
-            await ground.server.until(lambda lines=lines: len(rooms[person].messages) >= lines, PATIENCE_S)  # type: ignore[misc]
+            await ground.server.until(lambda lines=lines: len(dms[person].messages) >= lines, PATIENCE_S)  # type: ignore[misc]
             if turn == 0:
                 first.release()
                 await go.wait()

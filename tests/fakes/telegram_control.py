@@ -3,14 +3,14 @@
 from dataclasses import asdict, replace
 from typing import get_args
 
+from tests.fakes.telegram_chats import Chats
 from tests.fakes.telegram_faults import Fault, Faults, Misbehaviour
 from tests.fakes.telegram_people import People
-from tests.fakes.telegram_rooms import Rooms
 from tests.fakes.telegram_shapes import Json, Person, bad, mapping, number
 from tests.fakes.telegram_world import World
 
 
-def control(world: World, people: People, rooms: Rooms, faults: Faults, command: object) -> Json:
+def control(world: World, people: People, chats: Chats, faults: Faults, command: object) -> Json:
     """Do one command and answer it: {"do": "say", "chat": 5, "person": {"id": 5, "first_name": "安"}, "text": "在吗"}."""
     given = mapping(command)
     chat = number(given.get("chat"))
@@ -19,7 +19,7 @@ def control(world: World, people: People, rooms: Rooms, faults: Faults, command:
             posted = people.say(chat, _person(given), str(given.get("text", "")), thread=number(given.get("thread")))
             return asdict(posted)
         case "group":
-            return {"chat": rooms.group(str(given.get("title", "")), _person(given))}
+            return {"chat": chats.group(str(given.get("title", "")), _person(given))}
         case "sent":
             return {
                 "sent": [asdict(replace(shown, data=b"")) | {"data": len(shown.data)} for shown in world.shown(chat)]

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 
 from tests.fakes import telegram_media as media
 from tests.fakes import telegram_sending as sending
-from tests.fakes.telegram_rooms import member
+from tests.fakes.telegram_chats import member
 from tests.fakes.telegram_shapes import Json, Params, Refused, bad
 from tests.fakes.telegram_world import World
 

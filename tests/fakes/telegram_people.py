@@ -52,7 +52,7 @@ class People:
 
     def erase(self, posted: Posted) -> None:
         """Delete a message, of which Telegram tells bots nothing."""
-        del self._world.rooms[posted.chat].messages[posted.message_id]
+        del self._world.chats[posted.chat].messages[posted.message_id]
 
     def react(self, posted: Posted, person: Person, emoji: str, *, old: str = "") -> int | None:
         """Set (or with "" take back) the reaction to a message; the update's id if the bot hears of it."""
@@ -129,7 +129,7 @@ class People:
         return self._world.tell(self._world.post(room, person, fields, reply_to=_id(reply_to)))
 
     def _message(self, posted: Posted) -> Json:
-        return mapping(self._world.rooms[posted.chat].messages[posted.message_id])
+        return mapping(self._world.chats[posted.chat].messages[posted.message_id])
 
 
 def _id(reply_to: Reply) -> int:

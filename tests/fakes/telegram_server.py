@@ -14,11 +14,11 @@ from typing import Self
 
 from aiohttp import web
 
+from tests.fakes.telegram_chats import Chats
 from tests.fakes.telegram_control import control
 from tests.fakes.telegram_faults import Fault, Faults, Limits, Violation
 from tests.fakes.telegram_methods import call
 from tests.fakes.telegram_people import People
-from tests.fakes.telegram_rooms import Rooms
 from tests.fakes.telegram_shapes import Draft, Json, Params, Person, Refused, Request, Shown, Upload, bad
 from tests.fakes.telegram_world import Commands, World
 
@@ -27,7 +27,7 @@ HTML502 = "<html><head><title>502 Bad Gateway</title></head><body><center>nginx<
 
 
 class FakeTelegram:
-    """The server. `people` and `rooms` act, `faults` orders misbehaviour, `world` and `requests` are for questions."""
+    """The server. `people` and `chats` act, `faults` orders misbehaviour, `world` and `requests` are for questions."""
 
     def __init__(
         self, token: str = TOKEN, *, username: str = "nuan_fake_bot", limits: Limits | None = None, port: int = 0
@@ -36,7 +36,7 @@ class FakeTelegram:
         self.token = token
         self.world = World(bot, lambda: asyncio.get_running_loop().time(), limits or Limits())
         self.people = People(self.world)
-        self.rooms = Rooms(self.world)
+        self.chats = Chats(self.world)
         self.faults = Faults()
         self.requests: list[Request] = []
         self._port = port
@@ -223,7 +223,7 @@ class FakeTelegram:
 
     async def _serve_control(self, request: web.Request) -> web.StreamResponse:
         try:
-            answer = control(self.world, self.people, self.rooms, self.faults, await request.json())
+            answer = control(self.world, self.people, self.chats, self.faults, await request.json())
         except Refused as refused:
             return web.json_response(refused.json(), status=refused.code)
         return web.json_response(answer)

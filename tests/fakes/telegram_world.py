@@ -59,7 +59,7 @@ class World:
     reads_all: bool = True
     date: Callable[[], float] = time.time
     updates: Updates = field(default_factory=Updates)
-    rooms: dict[int, Room] = field(default_factory=dict)
+    chats: dict[int, Room] = field(default_factory=dict)
     people: dict[int, Person] = field(default_factory=dict)
     files: dict[str, tuple[str, bytes, int]] = field(default_factory=dict)
     traces: dict[tuple[int, int], Trace] = field(default_factory=dict)
@@ -83,11 +83,11 @@ class World:
         """The chat; a private one begins when its person first does something there."""
         if person is not None:
             self.meet(person)
-            if chat == person.id and chat not in self.rooms:
-                self.rooms[chat] = Room(chat, "private", person.first_name, person.username)
-                self.rooms[chat].members[person.id] = "member"
-            self.rooms[chat].members.setdefault(person.id, "member")
-        return self.rooms[chat]
+            if chat == person.id and chat not in self.chats:
+                self.chats[chat] = Room(chat, "private", person.first_name, person.username)
+                self.chats[chat].members[person.id] = "member"
+            self.chats[chat].members.setdefault(person.id, "member")
+        return self.chats[chat]
 
     def post(self, room: Room, sender: Person | None, fields: Json, *, thread: int = 0, reply_to: int = 0) -> Json:
         """A new message in a chat, in wire shape, told to nobody yet."""
@@ -114,7 +114,7 @@ class World:
     def tell(self, message: Json, kind: str = "message") -> Posted:
         """Tell the bot about a message, unless it is not there or privacy mode hides it."""
         chat, message_id = number(mapping(message["chat"])["id"]), number(message["message_id"])
-        room = self.rooms[chat]
+        room = self.chats[chat]
         if room.kind == "channel":
             kind = {"message": "channel_post", "edited_message": "edited_channel_post"}[kind]
         gone = room.bot in ("left", "kicked") or room.blocked
@@ -135,9 +135,9 @@ class World:
         if not params.text("chat_id"):
             raise bad("chat_id is empty")
         by_name = {
-            f"@{room.username}": room for room in self.rooms.values() if room.username and room.kind != "private"
+            f"@{room.username}": room for room in self.chats.values() if room.username and room.kind != "private"
         }
-        room = by_name.get(params.text("chat_id")) if params.chat is None else self.rooms.get(params.chat)
+        room = by_name.get(params.text("chat_id")) if params.chat is None else self.chats.get(params.chat)
         if room is None:
             raise bad("chat not found")
         if room.migrated_to is not None:
@@ -163,7 +163,7 @@ class World:
 
     def shown(self, chat: int) -> tuple[Shown, ...]:
         """The bot's messages that people see now in a chat, in order."""
-        room = self.rooms.get(chat)
+        room = self.chats.get(chat)
         messages = () if room is None else tuple(room.messages[one] for one in sorted(room.messages))
         told = ("text", *MEDIA)
         return tuple(self._shown(chat, one) for one in messages if self.mine(one) and any(key in one for key in told))

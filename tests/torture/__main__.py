@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tests.torture.keys import ROOT, keys
-from tests.torture.lanes import CHANGED, FOLDER, GRACE_S, KEY, RUNNER, Lanes
+from tests.torture.process_pool import CHANGED, FOLDER, GRACE_S, KEY, RUNNER, ProcessPool
 from tests.torture.processes import follow
 from tests.torture.registry import ALL, at_home, by_id
 from tests.torture.runner import Piece, Results, do, pieces_of, runnable
@@ -82,7 +82,7 @@ def _all(environment: Mapping[str, str], *, running: bool) -> int:
             for piece in pieces:
                 results.forget(piece)
         try:
-            asyncio.run(Lanes(results).run(pieces, int(jobs)))
+            asyncio.run(ProcessPool(results).run(pieces, int(jobs)))
         except (KeyboardInterrupt, asyncio.CancelledError):
             print("stopped; what has ended is kept", file=sys.stderr)
     lines = [

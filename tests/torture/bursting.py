@@ -7,7 +7,7 @@ from signal import SIGTERM
 
 from tests.fakes.discord_world import Channel
 from tests.fakes.telegram_shapes import Person
-from tests.street import Street, StreetHome
+from tests.platforms import Platforms, PlatformsHome
 from tests.torture.autopsy import WAITING
 from tests.torture.kills import WORD, end, some, start
 from tests.torture.row import Found, Size
@@ -29,44 +29,48 @@ def held_mb(pid: int) -> float:
 class Crowds:
     """So many people and groups on Telegram, so many channels on Discord."""
 
-    street: Street
+    platforms: Platforms
     people: tuple[Person, ...]
-    rooms: tuple[int, ...]
+    groups: tuple[int, ...]
     channels: tuple[Channel, ...]
 
     def telegram(self, number: int) -> None:
         """One of them says it, in a group or to nuan alone."""
         called = number % EACH == EACH - 1
         person = self.people[(number // EACH if called else number) % CHATS]
-        self.street.telegram.people.say(person.id if called else self.rooms[number % CHATS], person, f"第{number}句")
+        self.platforms.telegram.people.say(
+            person.id if called else self.groups[number % CHATS], person, f"第{number}句"
+        )
 
     def discord(self, number: int) -> None:
         """The same in a channel, where nuan is mentioned."""
         called = number % EACH == EACH - 1
         channel = self.channels[(number // EACH if called else number) % CHATS]
-        to = f"<@{self.street.discord.world.bot.id}> " if called else ""
-        self.street.discord.people.say(channel, self.street.dana, f"{to}第{number}句")
+        to = f"<@{self.platforms.discord.world.bot.id}> " if called else ""
+        self.platforms.discord.people.say(channel, self.platforms.dana, f"{to}第{number}句")
 
 
-def crowds(street: Street, folder: Path) -> tuple[Crowds, StreetHome]:
+def crowds(platforms: Platforms, folder: Path) -> tuple[Crowds, PlatformsHome]:
     """All of them, and a home where they are welcome."""
     people = tuple(Person(6_000_001 + number, f"人{number}") for number in range(CHATS))
-    guild = street.discord.world.add_guild("家", street.dana)
-    channels = tuple(street.discord.world.add_channel(guild, f"c{number}") for number in range(CHATS))
-    rooms = tuple(street.telegram.rooms.group(f"群{number}", *people, bot="administrator") for number in range(CHATS))
-    allowed = ",".join(str(one) for one in (*rooms, *(person.id for person in people)))
-    home = street.home(folder, TELEGRAM__ALLOW=allowed, DISCORD__ALLOW=str(guild.id))
-    return Crowds(street, people, rooms, channels), home
+    guild = platforms.discord.world.add_guild("家", platforms.dana)
+    channels = tuple(platforms.discord.world.add_channel(guild, f"c{number}") for number in range(CHATS))
+    groups = tuple(
+        platforms.telegram.chats.group(f"群{number}", *people, bot="administrator") for number in range(CHATS)
+    )
+    allowed = ",".join(str(one) for one in (*groups, *(person.id for person in people)))
+    home = platforms.home(folder, TELEGRAM__ALLOW=allowed, DISCORD__ALLOW=str(guild.id))
+    return Crowds(platforms, people, groups, channels), home
 
 
 async def burst(folder: Path, size: Size) -> Found:
     """As many updates at once; those who called are answered before the end."""
-    async with Street() as street:
-        crowd, home = crowds(street, folder)
+    async with Platforms() as platforms:
+        crowd, home = crowds(platforms, folder)
         process = await start(home)
         async with asyncio.timeout(size.units / 30 + 60):
             # The other side is a process and its file.
-            while not street.telegram.calls("getUpdates") or not street.discord.gateway.connected:  # noqa: ASYNC110
+            while not platforms.telegram.calls("getUpdates") or not platforms.discord.gateway.connected:  # noqa: ASYNC110
                 await asyncio.sleep(0.05)
             before = held_mb(process.pid)
             for number in range(size.units):

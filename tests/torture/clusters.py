@@ -17,8 +17,8 @@ from signal import SIGKILL, SIGTERM, Signals
 from tests.e2e import Home, Process
 from tests.fakes.discord_server import FakeDiscord
 from tests.fakes.telegram_server import FakeTelegram
+from tests.platforms import DISCORD, TELEGRAM
 from tests.proxies import Line
-from tests.street import DISCORD, TELEGRAM
 from tests.torture.autopsy import BETWEEN, WAITING, Autopsy, Lives
 from tests.torture.database import DatabaseServer
 from tests.torture.grounds import FIRST_PERSON, DiscordGround, SlowOpenAI, TelegramGround, common

@@ -115,21 +115,21 @@ class Away:
 
 
 @dataclass(frozen=True, slots=True)
-class Rooms:
-    """One person in each room, everybody saying the same sentence with a number of their own."""
+class Channels:
+    """One person in each channel, everybody saying the same sentence with a number of their own."""
 
     server: FakeDiscord
-    rooms: tuple[Channel, ...]
+    channels: tuple[Channel, ...]
     people: tuple[User, ...]
 
     def write(self, text: Callable[[int], str]) -> None:
         """Everybody says something."""
-        for who, room in enumerate(self.rooms):
-            self.server.people.say(room, self.people[who], text(who))
+        for who, channel in enumerate(self.channels):
+            self.server.people.say(channel, self.people[who], text(who))
 
     def seen(self, text: Callable[[int], str]) -> tuple[int, ...]:
-        """How many messages of nuan say that, room by room."""
-        texts = [self.server.texts(room) for room in self.rooms]
+        """How many messages of nuan say that, channel by channel."""
+        texts = [self.server.texts(channel) for channel in self.channels]
         return tuple(sum(text(who) in shown for shown in seen) for who, seen in enumerate(texts))
 
 
@@ -153,7 +153,7 @@ async def deadlines(folder: Path, chats: int, how: Signals, times: Times) -> Fir
     async with FakeDiscord(token, limit=0) as server, FakeOpenAI(answering(times.pause), key=KEY) as model:
         people = tuple(server.world.add_user(f"人{who}") for who in range(chats))
         guild = server.world.add_guild("家", *people)
-        rooms = Rooms(server, tuple(server.world.add_channel(guild, f"c{who}") for who in range(chats)), people)
+        channels = Channels(server, tuple(server.world.add_channel(guild, f"c{who}") for who in range(chats)), people)
         home = Home(
             folder,
             common(model)
@@ -172,47 +172,47 @@ async def deadlines(folder: Path, chats: int, how: Signals, times: Times) -> Fir
         nuan = Away(home, how)
         await nuan.begin()
         try:
-            found = await away(nuan, home, rooms, times)
+            found = await away(nuan, home, channels, times)
             await nuan.finish(SIGTERM)
         finally:
             await nuan.finish(SIGKILL)
-        return count(home, rooms, how, found)
+        return count(home, channels, how, found)
 
 
-async def away(nuan: Away, home: Home, rooms: Rooms, times: Times) -> tuple[int, int, float]:
+async def away(nuan: Away, home: Home, channels: Channels, times: Times) -> tuple[int, int, float]:
     """Leave twice; how many follow-ups and parts of replies were left, and how late the follow-ups were answered, s."""
-    loop, bot = asyncio.get_running_loop(), rooms.server.world.bot.id
-    await until(lambda: rooms.server.gateway.connected > 0)
-    rooms.write(lambda who: f"<@{bot}> 第{who}句")
-    await until(lambda: all(rooms.seen(lambda who: f"收到第{who}句")))
-    rooms.write(lambda who: f"然后第{LATER + who}句")
-    await until(lambda: len(some(home, "SELECT 1 FROM event WHERE why = 'window'")) == len(rooms.rooms))
+    loop, bot = asyncio.get_running_loop(), channels.server.world.bot.id
+    await until(lambda: channels.server.gateway.connected > 0)
+    channels.write(lambda who: f"<@{bot}> 第{who}句")
+    await until(lambda: all(channels.seen(lambda who: f"收到第{who}句")))
+    channels.write(lambda who: f"然后第{LATER + who}句")
+    await until(lambda: len(some(home, "SELECT 1 FROM event WHERE why = 'window'")) == len(channels.channels))
     await nuan.leave()
     follow_ups = len(some(home, FOLLOW_UPS))
     await asyncio.sleep(times.followup + 0.5)
     await nuan.come_back()
     back = loop.time()
-    await until(lambda: all(rooms.seen(lambda who: f"收到第{LATER + who}句")))
+    await until(lambda: all(channels.seen(lambda who: f"收到第{LATER + who}句")))
     late = loop.time() - back
     await nuan.leave()
     parts = len(some(home, UNSAID))
     await asyncio.sleep(times.pause + 0.5)
     await nuan.come_back()
-    await until(lambda: all(rooms.seen(lambda who: f"完{LATER + who}了")) and not some(home, OPEN))
+    await until(lambda: all(channels.seen(lambda who: f"完{LATER + who}了")) and not some(home, OPEN))
     return follow_ups, parts, late
 
 
-def count(home: Home, rooms: Rooms, how: Signals, found: tuple[int, int, float]) -> Fired:
+def count(home: Home, channels: Channels, how: Signals, found: tuple[int, int, float]) -> Fired:
     """What people saw and what is stored at the end."""
     follow_ups, parts, late = found
     reasons = {str(row[0]) for row in some(home, "SELECT close_reason FROM session")}
     return Fired(
         how.name,
-        len(rooms.rooms),
+        len(channels.channels),
         follow_ups,
         parts,
-        rooms.seen(lambda who: f"收到第{LATER + who}句"),
-        rooms.seen(lambda who: f"完{LATER + who}了"),
+        channels.seen(lambda who: f"收到第{LATER + who}句"),
+        channels.seen(lambda who: f"完{LATER + who}了"),
         len(some(home, ANSWERED_TWICE)),
         len(some(home, "SELECT 1 FROM session")),
         len(some(home, TOLD)),

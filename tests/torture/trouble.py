@@ -15,7 +15,7 @@ from tests.fakes.telegram_faults import Fault as TelegramFault
 from tests.fakes.telegram_faults import Misbehaviour
 from tests.fakes.telegram_shapes import Person
 from tests.fork_server import ROOT
-from tests.street import Street, StreetHome, echo
+from tests.platforms import Platforms, PlatformsHome, echo
 from tests.test_last_words import BROKEN
 from tests.torture.autopsy import WAITING
 from tests.torture.kills import some, until
@@ -62,7 +62,7 @@ STRICT = ("-X", "dev", "-W", "error::ResourceWarning", "-W", "error::RuntimeWarn
 
 
 @dataclass
-class Strict(StreetHome):
+class Strict(PlatformsHome):
     """An installation whose interpreter is that strict."""
 
     def command(self, command: str, *more: str) -> tuple[str, ...]:
@@ -91,44 +91,46 @@ async def troubled(folder: Path, size: Size, *, strict: bool) -> Found:
     """People write on both platforms so many times while everything fails; commands run beside it; all is well again
     and what was left is said; then it stops."""
     model = Failing()
-    async with Street(model) as street:
-        settings = street.home(
+    async with Platforms(model) as platforms:
+        settings = platforms.home(
             folder,
             LOG__LEVEL="debug",
             LOG__TEXT="true",
             MODEL__TRIES="1",
             TELEGRAM__ALLOW="501",
-            DISCORD__ALLOW=str(street.dana.id),
+            DISCORD__ALLOW=str(platforms.dana.id),
         ).settings
-        home = (Strict if strict else StreetHome)(folder, settings)
+        home = (Strict if strict else PlatformsHome)(folder, settings)
         printed: list[str] = []
         async with running(home, "run") as nuan:
-            await until(lambda: street.discord.gateway.connected > 0 and bool(street.telegram.calls("getUpdates")))
-            await _talk(street, size.units)
+            await until(
+                lambda: platforms.discord.gateway.connected > 0 and bool(platforms.telegram.calls("getUpdates"))
+            )
+            await _talk(platforms, size.units)
             for command in COMMANDS:
-                ran = await run(StreetHome(folder, settings), *command)
+                ran = await run(PlatformsHome(folder, settings), *command)
                 printed += [ran.text, ran.err]
-            await _mended(street, model, home)
+            await _mended(platforms, model, home)
             nuan.send(SIGTERM)
             code = await nuan.ended()
             printed.append(nuan.output)
-        street.telegram.faults.clear()
-        street.telegram.faults.add("getMe", TelegramFault("unauthorized"))
+        platforms.telegram.faults.clear()
+        platforms.telegram.faults.add("getMe", TelegramFault("unauthorized"))
         alone = {name: value for name, value in settings.items() if not name.startswith("DISCORD")}
-        refused = await run(StreetHome(folder, alone), "run")
+        refused = await run(PlatformsHome(folder, alone), "run")
         crashed = await _crashed()
-        said = [shown.text for shown in street.telegram.sent(ANN.id)] + street.discord.texts(_room(street))
+        said = [shown.text for shown in platforms.telegram.sent(ANN.id)] + platforms.discord.texts(_room(platforms))
         (folder / "stderr-all.txt").write_text(
             "\n".join((*printed, refused.text, refused.err, crashed, *said)), "utf-8"
         )
-        found = spilled(folder, street.model.bodies)
+        found = spilled(folder, platforms.model.bodies)
         archives = await asyncio.to_thread(packed, folder)
         return Found(
             {
                 "rounds": size.units,
-                "requests": len(street.model.bodies),
+                "requests": len(platforms.model.bodies),
                 "commands": len(COMMANDS),
-                "files": len(StreetHome(folder).files()),
+                "files": len(PlatformsHome(folder).files()),
                 "answers": len(said),
                 "spilled": len(found),
                 "archives": archives,
@@ -149,29 +151,31 @@ async def _crashed() -> str:
     return printed.decode("utf-8", "replace")
 
 
-async def _mended(street: Street, model: Failing, home: StreetHome) -> None:
+async def _mended(platforms: Platforms, model: Failing, home: PlatformsHome) -> None:
     """Nothing fails any more, and everybody gets what they still wait for."""
     model.well = True
-    street.telegram.faults.clear()
-    street.discord.front.faults.clear()
-    street.telegram.people.say(ANN.id, ANN, LAST)
-    street.discord.people.say(_room(street), street.dana, LAST)
+    platforms.telegram.faults.clear()
+    platforms.discord.front.faults.clear()
+    platforms.telegram.people.say(ANN.id, ANN, LAST)
+    platforms.discord.people.say(_room(platforms), platforms.dana, LAST)
     await until(lambda: len(some(home, f"SELECT 1 FROM event WHERE text = '{LAST}'")) == 2 and not some(home, WAITING))
 
 
-def _room(street: Street) -> Channel:
-    return street.discord.world.open_dm(street.dana)
+def _room(platforms: Platforms) -> Channel:
+    return platforms.discord.world.open_dm(platforms.dana)
 
 
-async def _talk(street: Street, rounds: int) -> None:
+async def _talk(platforms: Platforms, rounds: int) -> None:
     """Each platform and the model fail a little later each time; people do not wait."""
-    place = _room(street)
+    place = _room(platforms)
     for number in range(rounds):
         fault = TelegramFault(OF_TELEGRAM[number % len(OF_TELEGRAM)])
-        street.telegram.faults.add(("sendMessage", "getUpdates")[number % 2], fault)
-        street.discord.misbehave(OF_DISCORD[number % len(OF_DISCORD)])
-        street.telegram.people.say(ANN.id, ANN, (f"第{number}句", f"第{number}句", "记住我怕狗", ".ai ctx")[number % 4])
-        street.discord.people.say(
-            place, street.dana, (f"第{number}句", f"第{number}句", ".ai mem", ".ai export me")[number % 4]
+        platforms.telegram.faults.add(("sendMessage", "getUpdates")[number % 2], fault)
+        platforms.discord.misbehave(OF_DISCORD[number % len(OF_DISCORD)])
+        platforms.telegram.people.say(
+            ANN.id, ANN, (f"第{number}句", f"第{number}句", "记住我怕狗", ".ai ctx")[number % 4]
+        )
+        platforms.discord.people.say(
+            place, platforms.dana, (f"第{number}句", f"第{number}句", ".ai mem", ".ai export me")[number % 4]
         )
         await asyncio.sleep(0.7)

@@ -149,30 +149,30 @@ async def twins(folder: Path, size: Size) -> Found:
     """D22: a second program beside a first, on the same data and on other data with the same token."""
     from tests.e2e import run
     from tests.fakes.telegram_shapes import Person
-    from tests.street import Street, StreetHome
+    from tests.platforms import Platforms, PlatformsHome
     from tests.torture.kills import end, start
 
     refused = clear = 0
     slowest = 0.0
-    async with Street() as street:
+    async with Platforms() as platforms:
         ann = Person(5_000_001, "Ann")
-        home = street.home(folder, TELEGRAM__ALLOW=str(ann.id))
+        home = platforms.home(folder, TELEGRAM__ALLOW=str(ann.id))
         process = await start(home)
-        await until(lambda: bool(street.telegram.calls("getUpdates")))
+        await until(lambda: bool(platforms.telegram.calls("getUpdates")))
         for number in range(size.units):
             other = {"TELEGRAM__TOKEN": "7700000043:other", "DISCORD__TOKEN": "made-up.other"}
             second = (
-                StreetHome(folder, home.settings, "other")
+                PlatformsHome(folder, home.settings, "other")
                 if number % 2
-                else StreetHome(folder, {**home.settings, **other})
+                else PlatformsHome(folder, {**home.settings, **other})
             )
             begun = time.monotonic()
             ran = await run(second, "run")
             slowest = max(slowest, time.monotonic() - begun)
             refused += ran.code != 0
             clear += ran.err.startswith("nuan: another nuan ") and len(ran.err.splitlines()) == 1
-        await street.tell(ann, "第1句")
-        replies = len(street.telegram.sent(ann.id))
+        await platforms.tell(ann, "第1句")
+        replies = len(platforms.telegram.sent(ann.id))
         await end(process, SIGTERM)
         return Found(
             {"twins": size.units, "refused": refused, "told clearly": clear, "replies": replies}, {"slowest s": slowest}

@@ -117,7 +117,7 @@ async def limited(folder: Path, size: Size) -> Found:
     async with FakeTelegram(limits=Limits()) as server:
         people = [Person(5_000_001 + number, f"人{number}") for number in range(PLACES)]
         chats = [
-            server.rooms.group(f"群{number}", people[number]) if number % 2 else people[number].id
+            server.chats.group(f"群{number}", people[number]) if number % 2 else people[number].id
             for number in range(PLACES)
         ]
         allow = [*(str(person.id) for person in people), *(f"group:{chat}" for chat in chats[1::2])]

@@ -25,7 +25,7 @@ def member(person: Person, status: Status) -> Json:
             return shown
 
 
-class Rooms:
+class Chats:
     """Groups and channels; each change is told to the bot as Telegram does."""
 
     def __init__(self, world: World) -> None:
@@ -42,8 +42,8 @@ class Rooms:
     ) -> int:
         """A group (or channel) where the bot already is; its number. Nothing is told."""
         first = -1_000_000_000_000 if kind in ("supergroup", "channel") else 0
-        chat = first - 1001 - len(self._world.rooms)
-        room = self._world.rooms[chat] = Room(chat, kind, title, is_forum=forum, bot=bot)
+        chat = first - 1001 - len(self._world.chats)
+        room = self._world.chats[chat] = Room(chat, kind, title, is_forum=forum, bot=bot)
         for person in members:
             room.members[self._world.meet(person).id] = "member"
         if owner is not None:
@@ -52,7 +52,7 @@ class Rooms:
 
     def link(self, channel: int, group: int) -> None:
         """Make a group the place where a channel is discussed."""
-        self._world.rooms[channel].linked = group
+        self._world.chats[channel].linked = group
 
     def topic(self, chat: int, person: Person, name: str, *, rename: int = 0) -> int:
         """A new topic of a forum, or a new name for topic `rename`; the number of its thread."""
@@ -71,7 +71,7 @@ class Rooms:
 
     def join(self, chat: int, person: Person, *, by: Person | None = None) -> Posted:
         """Somebody comes, or is brought; the bot hears of it as a message and as chat_member."""
-        old = self._world.rooms[chat].members.get(person.id, "left")
+        old = self._world.chats[chat].members.get(person.id, "left")
         room = self._world.room(chat, person)
         room.members[person.id] = "member"
         self._member("chat_member", room, by or person, member(person, old), member(person, "member"))
@@ -103,7 +103,7 @@ class Rooms:
         new = self.group(old.title, *known, bot=old.bot)
         old.migrated_to = new
         self._service(old, by, {"migrate_to_chat_id": new})
-        self._service(self._world.rooms[new], ANONYMOUS, {"migrate_from_chat_id": chat})
+        self._service(self._world.chats[new], ANONYMOUS, {"migrate_from_chat_id": chat})
         return new
 
     def bot_status(self, chat: int, by: Person, status: Status) -> int | None:

@@ -30,8 +30,8 @@ CHANGED = 3
 """A piece's exit code when it is no longer made of that."""
 
 
-class Lanes:
-    """As many pieces at once as there are lanes."""
+class ProcessPool:
+    """So many pieces at once, each in a process of its own."""
 
     def __init__(self, results: Results, program: Sequence[str] = PROGRAM, grace_s: float = GRACE_S) -> None:
         self._results = results
@@ -52,13 +52,13 @@ class Lanes:
         self._results.folder.mkdir(exist_ok=True)
         try:
             with (self._results.folder / "lock").open("ab") as lock:
-                async with asyncio.TaskGroup() as lanes:
+                async with asyncio.TaskGroup() as workers:
                     for _ in range(jobs):
-                        lanes.create_task(self._lane(waiting, lock))
+                        workers.create_task(self._work(waiting, lock))
         finally:
             end_strays(())
 
-    async def _lane(self, waiting: Iterator[Piece], lock: BinaryIO) -> None:
+    async def _work(self, waiting: Iterator[Piece], lock: BinaryIO) -> None:
         for piece in waiting:
             with self._results.claimed(piece, lock) as ours:
                 if not ours:

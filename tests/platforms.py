@@ -23,7 +23,7 @@ WAIT_S = 30.0
 WORD = re.compile(r"第(\d+)句")
 
 
-class StreetHome(Home):
+class PlatformsHome(Home):
     """A home whose temporary folder lies beside it: no other test's tokens are held there, and it can be searched."""
 
     def command(self, command: str, *more: str) -> tuple[str, ...]:
@@ -44,7 +44,7 @@ class StreetHome(Home):
         return Peek(self.data_folder / "nuan.db")
 
 
-class Street:
+class Platforms:
     """Both platforms and a model server; the wrong tokens are those the servers do not know."""
 
     def __init__(self, script: Script | None = None) -> None:
@@ -53,7 +53,7 @@ class Street:
         self.model = FakeOpenAI(script or echo, key=KEY)
         self.dana, self.eve = (self.discord.world.add_user(name) for name in ("丹", "夏"))
 
-    async def __aenter__(self) -> "Street":
+    async def __aenter__(self) -> "Platforms":
         await self.telegram.__aenter__()
         await self.discord.__aenter__()
         await self.model.__aenter__()
@@ -63,9 +63,9 @@ class Street:
         for server in (self.model, self.discord, self.telegram):
             await server.__aexit__(None, None, None)
 
-    def home(self, folder: Path, **more: str) -> StreetHome:
+    def home(self, folder: Path, **more: str) -> PlatformsHome:
         """Settings for both platforms, nobody allowed."""
-        return StreetHome(
+        return PlatformsHome(
             folder,
             with_server(self.model)
             | {
@@ -108,7 +108,7 @@ async def stop(nuan: Nuan) -> None:
     assert await nuan.ended(STOPS_WITHIN_S) == 0, nuan.errors
 
 
-def keeps_secrets(home: StreetHome, *printed: str) -> None:
+def keeps_secrets(home: PlatformsHome, *printed: str) -> None:
     """Neither the tokens nor their secret halves are in a file or in what was printed."""
     for secret in (TELEGRAM, TELEGRAM.partition(":")[2], DISCORD, KEY):
         assert secret.encode() not in home.written()
