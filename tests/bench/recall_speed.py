@@ -14,6 +14,8 @@ import sqlite3
 import sys
 import tempfile
 from contextlib import closing
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import perf_counter, process_time
 
@@ -24,6 +26,7 @@ from bot.core.recall import RECALL_MODES, RecallMode, RecallQuery
 from bot.store.index import Doc, add_document
 from bot.store.sqlite.connection import SqliteTx
 from bot.store.store import DATABASE
+from bot.store.transactions import Tx
 from tests.bench.counts import spread
 from tests.world import World
 
@@ -53,16 +56,20 @@ def fill(path: Path, documents: int, people: int) -> None:
             db.execute("INSERT INTO person (id, name, created_at) VALUES (?, ?, 0)", (person, f"人{person}"))
             db.execute("INSERT INTO chat (id, kind, created_at) VALUES (?, 'dm', 0)", (person,))
         for number in range(1, documents + 1):
-            person, text = number % people + 1, sentence(chance)
             at = NOW - (documents - number) * 60_000
-            db.execute(
-                "INSERT INTO event (id, chat_id, at, kind, person_id, text, state) VALUES (?, ?, ?, 'message', ?, ?, "
-                "'listened')",
-                (number, person, at, person, text),
-            )
-            talk = number - number % (people * 20)
-            add_document(db, Doc("line", number, f"p{person}", person, person, at, text, talk, number // people))
+            add_line(db, number, number % people + 1, people, at, sentence(chance))
         db.commit()
+
+
+def add_line(db: Tx, number: int, person: int, people: int, at: int, text: str) -> None:
+    """A line of somebody's DM with its document: the event of that number, in the talk of 20 lines that is its turn."""
+    db.execute(
+        "INSERT INTO event (id, chat_id, at, kind, person_id, text, state) VALUES (?, ?, ?, 'message', ?, ?, "
+        "'listened')",
+        (number, person, at, person, text),
+    )
+    talk = number - number % (people * 20)
+    add_document(db, Doc("line", number, f"p{person}", person, person, at, text, talk, number // people))
 
 
 class Gaps:
@@ -96,7 +103,7 @@ class Gaps:
 
 
 async def measure(
-    folder: Path, documents: int, people: int, modes: tuple[RecallMode, ...], provider: str
+    folder: Path, documents: int, people: int, modes: tuple[RecallMode, ...], provider: str, *, live: bool = False
 ) -> dict[str, object]:
     """Ask one person after the other, in each mode."""
     memory = {"mode": "hybrid", "embedding": {"provider": provider}} if "hybrid" in modes else {}
@@ -119,23 +126,35 @@ async def measure(
         await asyncio.sleep(2)
     found["idle_loop_ms"] = gaps.told()
     gc.freeze()  # as `nuan run` does
-    for mode in modes:
-        found[mode] = await asked(world, people, mode)
+    for place, mode in enumerate(modes):
+        said = documents + place * QUESTIONS if live else None
+        found[mode] = await asked(world, people, mode, said)
     await world.close()
     await world.parts.current.pool.close()
     return found
 
 
-async def asked(world: World, people: int, mode: RecallMode) -> dict[str, object]:
-    """How long recalls take in this mode, the first of which loads."""
+async def asked(world: World, people: int, mode: RecallMode, said: int | None) -> dict[str, object]:
+    """How long recalls take in this mode, the first of which loads.
+
+    With `said`, after so many lines, each is asked as memory_recall asks in a talk: by somebody who just said a line,
+    which has no vector yet, while those before have theirs; and what this talk said is left out.
+    """
     chance = random.Random(11)
-    recalling = make_recall(world.parts, world.app._services.vector_maker._find_caller, pays=True)
+    maker = world.app._services.vector_maker
+    recalling = make_recall(world.parts, maker._find_caller, pays=True)
     times: list[float] = []
     busy: list[float] = []
     async with Gaps() as gaps:
-        for _ in range(QUESTIONS):
+        for number in range(1, QUESTIONS + 1):
             person = chance.randrange(people) + 1
             asking = RecallQuery(Audience(person, "dm", (person,)), person, sentence(chance, 14), NOW, mode=mode)
+            if said is not None:
+                await maker.make_all(lambda made: None)
+                event, text = said + number, sentence(chance)
+                add = partial(add_line, number=event, person=person, people=people, at=NOW, text=text)
+                await world.store._database.write(add)
+                asking = replace(asking, heard=said + 1, own=(text,))
             began, used = perf_counter(), process_time()
             await recalling.recall(asking)
             times.append((perf_counter() - began) * 1000)
@@ -149,11 +168,12 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--modes", nargs="*", choices=RECALL_MODES, default=["v2", "hybrid"])
     parser.add_argument("--provider", choices=("local", "hash"), default="hash", help="who makes hybrid's vectors")
     parser.add_argument("--small", action="store_true", help="only 3,000 documents")
+    parser.add_argument("--live", action="store_true", help="ask as memory_recall does in a talk: after each new line")
     options = parser.parse_args(arguments)
     for documents, people in SIZES[:1] if options.small else SIZES:
         with tempfile.TemporaryDirectory() as folder:
-            asking = measure(Path(folder) / "data", documents, people, tuple(options.modes), options.provider)
-            found = asyncio.run(asking)
+            modes, data = tuple(options.modes), Path(folder) / "data"
+            found = asyncio.run(measure(data, documents, people, modes, options.provider, live=options.live))
         print(json.dumps(found), flush=True)
     return 0
 
