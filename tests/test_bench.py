@@ -306,27 +306,32 @@ def test_a_question_that_words_alone_answered_is_no_figure_of_hybrid(tmp_path: P
         measure_recall(recorded(tmp_path, asked, {**LAMP, asked: [1.0, 0.1]}))
 
 
-def test_what_is_brought_unasked_is_counted_by_words_and_by_meaning(
+def test_what_is_brought_unasked_is_counted_by_words_and_by_meaning_within_a_turns_room(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lines = ("我对花生过敏", "我的猫叫年糕", "我在杭州工作", "周末常去游泳")
+    places = ("杭州的学校门口", "外婆家的厨房里", "去年的同学会上", "火车的餐车上", "公司楼下的小店")
+    long = [f"在{at}吃了花生，嘴唇发麻，后来在医院里坐了整整一个下午才好，{at}我是再也不去了" for at in places]
     corpus = [
-        {"conv": "a", "session": "s", "turn": f"t{n}", "time": "2026-01-01", "speaker": "user", "text": text}
-        for n, text in enumerate(lines)
+        {"conv": conv, "session": "s", "turn": f"{conv}{n}", "time": "2026-01-01", "speaker": "user", "text": text}
+        for conv, texts in (("a", lines), ("b", long))
+        for n, text in enumerate(texts)
     ]
     questions = [
-        {"conv": "a", "question": "花生酱好吃吗", "category": "zh", "gold_turns": ["t0"]},
+        {"conv": "a", "question": "花生酱好吃吗", "category": "zh", "gold_turns": ["a0"]},
         {"conv": "a", "question": "哈哈哈", "category": "none", "gold_turns": []},
+        {
+            "conv": "b",
+            "question": "花生酱好吃吗，我吃花生嘴唇会发麻",
+            "category": "zh",
+            "gold_turns": [f"b{n}" for n in range(5)],
+        },
     ]
     for name, rows in (("corpus", corpus), ("queries", questions)):
         (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
     assert measure_unasked([str(tmp_path)]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert told["words"] == {
-        "wanted": 1,
-        "found": 1,
-        "brought": 1,
-        "for_no_reason": 0,
-        "tokens": told["words"]["tokens"],
-    }
-    assert told["words or 2.0"]["found"] == 1
+    assert [told["words"][each] for each in ("wanted", "found", "for_no_reason")] == [2, 2, 0]
+    assert 1 + 1 < told["words"]["brought"] < 1 + len(long), "of the long ones a turn has room for some"
+    assert told["words"]["tokens"] < 200 + 40
+    assert told["words or 2.0"]["found"] == 2

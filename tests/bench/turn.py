@@ -3,6 +3,7 @@
 A private talk of 17 turns, then 50 people with 20 messages each at a model of 200 ms. Of each: from message to request,
 from the model's last byte to the platform, and the processor of a message, all of nuan's process alone; the processor of
 its encoder of sentences beside, and the memory of both; and, in a World, the statements and transactions of a message.
+With `--pairs N` instead the same of two that hear the same N messages in turns, one of which goes by words alone.
 """
 
 import argparse
@@ -14,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -204,9 +205,9 @@ def _processor(pid: int) -> float:
 
 @asynccontextmanager
 async def running(
-    folder: Path, launcher: tuple[str, ...], chats: int, debounce: str, level: str
+    folder: Path, launcher: tuple[str, ...], chats: int, debounce: str, level: str, mode: str = ""
 ) -> AsyncIterator[Stage]:
-    """A nuan of this tree that listens to both servers."""
+    """A nuan of this tree that listens to both servers; its recalls go as is usual, or by `mode`."""
     async with FakeTelegram(limits=UNLIMITED) as telegram, ModelServer().served() as model:
         people = json.dumps([str(FIRST_ID + each) for each in range(chats + 1)])
         settings = {
@@ -222,10 +223,12 @@ async def running(
             "BOT__LANGUAGE": "zh-Hans",
             "LOG__LEVEL": level,
             **({"SPEAK__DEBOUNCE_SECONDS": debounce} if debounce else {}),
+            **({"MEMORY__MODE": mode} if mode else {}),
         }
         kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
         environment = kept | {"TZ": "Asia/Shanghai", "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8"}
         environment |= {f"NUAN_{name}": value for name, value in settings.items()}
+        environment["TMPDIR"] = str(folder)  # where it keeps whose a token is: several may run at once
         told = (folder / "stderr.txt").open("wb")
         process = await asyncio.create_subprocess_exec(
             *launcher,
@@ -249,6 +252,26 @@ async def running(
             with suppress(ProcessLookupError):
                 process.terminate()
             await process.wait()
+
+
+async def paired(folder: Path, launcher: tuple[str, ...], debounce: str, turns: int) -> tuple[Played, ...]:
+    """What these turns cost by words and with vectors; SystemExit when there is no encoder that makes them."""
+    async with AsyncExitStack() as stack:
+        stages: dict[str, Stage] = {}
+        for mode in ("v2", "hybrid"):
+            (folder / mode).mkdir()
+            ran = running(folder / mode, launcher, 0, debounce, "info", mode)
+            stages[mode] = await stack.enter_async_context(ran)
+        person = Person(FIRST_ID, "安", "ann", language="zh-hans")
+        before = {mode: stage.processor() for mode, stage in stages.items()}
+        for number in range(turns):
+            order = tuple(stages.values())
+            for stage in order if number % 2 else order[::-1]:
+                await stage.say(person, f"{TALK[number % len(TALK)]}我说第{number}句。")
+                await asyncio.sleep(1.1)
+        if not stages["hybrid"].processor()[1]:
+            raise SystemExit("no encoder runs: install nuan[semantic]")
+        return tuple([await stage.played(mode, turns, turns, before[mode]) for mode, stage in stages.items()])
 
 
 def phases(folder: Path) -> dict[str, float]:
@@ -284,10 +307,15 @@ async def main(arguments: list[str]) -> int:
     parser.add_argument("--debounce", default="0", help='seconds; "" for the default')
     parser.add_argument("--launcher", default="", help="another program in the place of `python -m bot`")
     parser.add_argument("--phases", action="store_true", help="and what nuan itself measures, ms of each phase")
+    parser.add_argument("--pairs", type=int, metavar="N", help="N messages by words and with vectors, in turns")
     options = parser.parse_args(arguments)
     launcher = tuple(options.launcher.split()) or PROGRAM
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        if options.pairs:
+            for played in await paired(folder, launcher, options.debounce, options.pairs):
+                print(json.dumps(asdict(played)), flush=True)
+            return 0
         for kind, work in (await works(folder / "world")).items():
             print(json.dumps({"work": kind, **work}))
         level = "debug" if options.phases else "info"

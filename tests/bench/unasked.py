@@ -2,7 +2,7 @@
 brought unasked by words, as nuan does, and with the memory whose vector is most like the message's, from some likeness on.
 
 One JSON object: for each rule how many messages have a right memory brought, how many memories and tokens are brought,
-and how many of these for messages that call for none.
+as a turn tells them within `memory.inject_tokens`, and how many of the memories for messages that call for none.
 """
 
 import argparse
@@ -17,8 +17,10 @@ import numpy as np
 
 from bot.config.settings import Settings
 from bot.container import make_planner
-from bot.core.recall import RecallQuery
-from bot.pipeline.recall import CANDIDATES, SectionChoice
+from bot.core.recall import RecallQuery, ScoredHit
+from bot.core.sessions import Occasion
+from bot.pipeline.recall import CANDIDATES, AutoRecalled, SectionChoice
+from bot.store.search import WantedDocuments
 from bot.text.length import estimate_tokens
 from tests.bench.recall import _rows, conversations
 from tests.bench.sections import DAY, tell
@@ -44,13 +46,13 @@ class Count:
     def __init__(self) -> None:
         self._wanted = self._found = self._brought = self._astray = self._tokens = 0
 
-    def add(self, gold: set[str], brought: dict[str, str]) -> None:
-        """One message: the lines that it calls for, and those that were brought with their texts."""
+    def add(self, gold: set[int], brought: AutoRecalled) -> None:
+        """One message: the memories that it calls for, and what was brought."""
         self._wanted += bool(gold)
-        self._found += not gold.isdisjoint(brought)
-        self._brought += len(brought)
-        self._astray += 0 if gold else len(brought)
-        self._tokens += sum(map(estimate_tokens, brought.values()))
+        self._found += not gold.isdisjoint(brought.memories)
+        self._brought += len(brought.memories)
+        self._astray += 0 if gold else len(brought.memories)
+        self._tokens += estimate_tokens(brought.text)
 
     def told(self) -> dict[str, int]:
         """The sums."""
@@ -63,42 +65,45 @@ class Count:
         }
 
 
+async def one(world: World, asking: RecallQuery, number: int) -> ScoredHit:
+    """The memory of that number as something found."""
+    [[doc]] = world.rows("SELECT id FROM doc WHERE kind = 'memory' AND ref = ?", number)
+    [candidate] = await world.store.search.read(asking, WantedDocuments((int(str(doc)),), ()))
+    return ScoredHit(candidate.finding, 0.0, ())
+
+
 async def measure(folder: Path, part: int, data: Path) -> dict[str, object]:
     """Keep, ask and count."""
     memory = {"embedding": {"provider": "local", "timeout_seconds": PATIENT_S}}
     settings = Settings.model_validate({"bot": {"timezone": "UTC"}, "memory": memory})
     convs = conversations(folder, part)
     world = await World(data, settings).open()
-    bringing, most = make_planner(world.parts)._bringing, settings.memory.max
+    bringing = make_planner(world.parts)._bringing
     counts = {rule: Count() for rule in ("words", *(f"words or {above}" for above in ABOVE))}
     questions = [row for row in _rows(folder / "queries.jsonl") if row["conv"] in convs]
     for name, lines in convs.items():
         told = await tell(world, name, lines)
-        turns = {number: turn for turn, number in told.memories.items()}
-        texts = {line.turn: line.text for line in lines}
+        now = told.end + DAY
+        chats = {chat.id: chat for chat in await world.store.people.chats()}
+        person = await world.store.people.person(told.audience.person_ids[0])
+        assert person is not None
+        occasion = Occasion(chats[told.audience.chat_id], person, (), "called")
         known = await vectors(world, [line.text for line in lines])
         mine = [row for row in questions if row["conv"] == name]
         for row, vector in zip(mine, await vectors(world, [row["question"] for row in mine]), strict=True):
-            asking = RecallQuery(
-                told.audience,
-                0,
-                row["question"],
-                told.end + DAY,
-                CANDIDATES,
-                kinds=("memory",),
-                mode="v2",
-                strict=True,
-            )
+            text = row["question"]
+            asking = RecallQuery(told.audience, 0, text, now, CANDIDATES, kinds=("memory",), mode="v2", strict=True)
             _, found, _ = await bringing.found(asking, SectionChoice())
-            words = {turn: texts[turn] for turn in (turns[one.finding.ref] for one in found[:most])}
+            words = bringing._told(occasion, "", found, (), now)
             cosines = np.einsum("ij,j->i", known, vector)
-            likest = lines[int(cosines.argmax())].turn
+            likest = await one(world, asking, told.memories[lines[int(cosines.argmax())].turn])
             above = float((cosines.max() - cosines.mean()) / cosines.std())
-            gold = set(row["gold_turns"])
+            gold = {told.memories[turn] for turn in row["gold_turns"]}
             counts["words"].add(gold, words)
             for least in ABOVE:
-                more = {likest: texts[likest]} if above >= least and not words else {}
-                counts[f"words or {least}"].add(gold, words | more)
+                more = above >= least and not words.memories
+                brought = bringing._told(occasion, "", (likest,), (), now) if more else words
+                counts[f"words or {least}"].add(gold, brought)
     await world.close()
     await world.parts.current.pool.close()
     return {rule: count.told() for rule, count in counts.items()}
