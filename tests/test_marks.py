@@ -232,7 +232,9 @@ def test_twelve_labels_cost_no_more_than_sixty_tokens(language: str) -> None:
         ("reactions = true\nlabels = 1", "labels"),
         ("not toml", "cannot be read"),
         ('[[sticker]]\nlabel = "a b"\ntelegram = "x"', "sticker.0.label"),
-        ('[[sticker]]\nlabel = "a"', "says neither"),
+        ('[[sticker]]\nlabel = "a"', "says neither telegram, discord nor file"),
+        ('[[sticker]]\nlabel = "a"\ntelegram = 3', "sticker.0.telegram"),
+        ('[[sticker]]\nlabel = "a"\ntelegramm = "x"', "telegramm is no platform"),
         ('[[sticker]]\nlabel = "a"\nfile = "gone.png"', "gone.png cannot be read"),
         ('[[sticker]]\nlabel = "a"\nfile = "IDENTITY.md"', "is no picture"),
         ('[[sticker]]\nlabel = "a"\ndiscord = ":hug:"', "is the number of a sticker"),
@@ -243,7 +245,7 @@ def test_twelve_labels_cost_no_more_than_sixty_tokens(language: str) -> None:
 )
 def test_what_is_wrong_with_a_pack_is_named(tmp_path: Path, text: str, problem: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        read_stickers(pack(tmp_path / "p", text))
+        read_stickers(pack(tmp_path / "p", text), Settings().platforms)
     assert problem in str(caught.value)
 
 

@@ -50,6 +50,9 @@ class DiscordSettings(PlatformSettings):
     """Discord; it starts when there is a token."""
 
     adapter: ClassVar = "adapters.discord.adapter:DiscordAdapter"
+    key_form: ClassVar = r"[\w.-]+"
+    sticker_form: ClassVar = r"\d+|<a?:.*"
+    sticker_help: ClassVar = "the number of a sticker, or an emoji like <:name:123>"
 
     token: SecretStr | None = None
     """Bot token of the developer portal; better kept as NUAN_DISCORD__TOKEN in .env."""

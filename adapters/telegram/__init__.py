@@ -11,6 +11,9 @@ class TelegramSettings(PlatformSettings):
     """Telegram; it starts when there is a token."""
 
     adapter: ClassVar = "adapters.telegram.adapter:TelegramAdapter"
+    key_form: ClassVar = r"\d{1,20}:[\w-]+"
+    sticker_form: ClassVar = ".+"
+    sticker_help: ClassVar = "a file id, or SETNAME/3: the third of a set"
     unneeded: ClassVar = ("apscheduler", "cryptography", "httpx._main")
 
     token: SecretStr | None = None

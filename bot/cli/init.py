@@ -12,7 +12,7 @@ import re
 import select
 import shlex
 import sys
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -26,7 +26,7 @@ from bot.cli.installation import ConfigSource
 from bot.cli.terminal import system_language
 from bot.config.base import is_loopback
 from bot.config.models import ModelServer
-from bot.config.settings import Settings
+from bot.config.settings import PREFIX, Settings
 from bot.config.sources import load
 from bot.core.clock import SystemClock
 from bot.core.errors import ConfigError, NuanError
@@ -50,9 +50,6 @@ MOST_LISTED = 30
 T = TypeVar("T")
 
 BASE_URL, NAME, KEY = "NUAN_MODEL__BASE_URL", "NUAN_MODEL__NAME", "NUAN_MODEL__API_KEY"
-TOKENS = {"telegram": "NUAN_TELEGRAM__TOKEN", "discord": "NUAN_DISCORD__TOKEN"}
-TOKEN_FORMS = {"telegram": re.compile(r"(\d{1,20}:[\w-]+)?", re.ASCII), "discord": re.compile(r"([\w.-]+)?", re.ASCII)}
-"""As the platforms write them; anything else is an answer to another question."""
 PRICES = ("input", "cached", "output")
 NUMBER_OR_NOTHING = re.compile(r"(\d{1,9}(\.\d{1,9})?)?")
 SECRET = re.compile(r"[!#-&(-\[\]-~]{1,4096}")
@@ -91,6 +88,17 @@ class LocalModel:
     server: str
     base_url: str
     model: str
+
+
+def _tokens(settings: Settings) -> Iterator[tuple[str, str, re.Pattern[str]]]:
+    """Of each platform whose token is asked for its name, the variable of the token and what it looks like, or nothing.
+
+    Anything else is an answer to another question.
+    """
+    for name, platform in settings.platforms.items():
+        if platform.key_form:
+            form = re.compile(f"({platform.key_form})?", re.ASCII)
+            yield name, f"{PREFIX}{name}__{platform.starts_with}".upper(), form
 
 
 def find_models(ports: Mapping[str, int]) -> tuple[LocalModel, ...]:
@@ -237,14 +245,14 @@ class Interview:
     def ask(self, offers: tuple[LocalModel, ...], is_set: Collection[str], language: str) -> Values:
         """All questions; `is_set` are the variables that have a value already, `language` the system's."""
         self._ask_model(offers, KEY in is_set)
-        for platform, variable in TOKENS.items():
+        for name, variable, form in _tokens(self._settings):
             kept = "_kept" if variable in is_set else ""
             token = self._until(
                 f"init_token{kept}",
                 "init_bad_token",
-                TOKEN_FORMS[platform].fullmatch,
+                form.fullmatch,
                 secret=True,
-                name=platform.title(),
+                name=name.title(),
             )
             if token[0]:
                 self.answers.secrets[variable] = token[0]
@@ -502,7 +510,7 @@ def write_configuration(
         console.say(text("init_overruled", name=name))
     works = True
     where = "" if path == Path("nuan.toml") else f" --config {shlex.quote(str(path))}"
-    has_platform = any(name in already | env.keys() | answers.secrets.keys() for name in TOKENS.values())
+    has_platform = any(name in already | env.keys() | answers.secrets.keys() for _, name, _ in _tokens(settings))
     if try_out is not None and (has_platform or answers.secrets or answers.keys.get(("model", "base_url"))):
         console.say(text("init_trying"))
         works = try_out()

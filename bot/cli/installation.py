@@ -158,7 +158,8 @@ def _persona_problems(settings: Settings, folder: Path, find: Callable[[str], Pa
     except ConfigError as error:
         yield from error.problems
     try:
-        persona = Persona(folder, skills, settings.heartbeat.on, settings.speak.paced, read_stickers(folder))
+        stickers = read_stickers(folder, settings.platforms)
+        persona = Persona(folder, skills, settings.heartbeat.on, settings.speak.paced, stickers)
         read_bootstraps(find, persona, settings.bot.names[0], tools, "")
     except ConfigError as error:
         yield from error.problems

@@ -168,6 +168,12 @@ class PlatformSettings(SettingsTable):
     """Where its adapter is, as "module:class", called with this table, the commands of its menu, a clock and a log."""
     starts_with: ClassVar[str] = "token"
     """Name of the key that must be set for the platform to start."""
+    key_form: ClassVar[str] = ""
+    """What that key looks like, as a regular expression of ASCII; "": `nuan init` does not ask for it."""
+    sticker_form: ClassVar[str] = ""
+    """How it names a sticker in a persona's pack, as a regular expression; "": it has none."""
+    sticker_help: ClassVar[str] = ""
+    """The same in words, for who wrote it otherwise."""
     unneeded: ClassVar[tuple[str, ...]] = ()
     """Modules that its library loads in case they are used, and nuan does not use."""
 

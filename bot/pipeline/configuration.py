@@ -97,7 +97,7 @@ def read_texts(
             with_shared(read_skills(folder), shared),
             settings.heartbeat.on,
             settings.speak.paced,
-            read_stickers(folder),
+            read_stickers(folder, settings.platforms),
         )
         for each, folder in folders.items()
     }

@@ -1,11 +1,14 @@
 """What a persona may answer with besides words: emoji reactions and a pack of stickers, from a file of its folder."""
 
+import re
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from bot.config.base import PlatformSettings
 from bot.core.errors import ConfigError
 from bot.core.parts import Sticker
 from bot.text.files import picture_mime
@@ -26,11 +29,12 @@ REST_TURNS = 4
 
 
 class _Sticker(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    """`file` is a picture; each other key is a platform, with what it calls the sticker."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, str]
 
     label: str = Field(min_length=1, max_length=LABEL_CHARS, pattern=r"^[^\[\]\s:：]+$")
-    telegram: str = ""
-    discord: str = ""
     file: str = ""
 
 
@@ -43,17 +47,16 @@ class _Pack(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class PackedSticker:
-    """A sticker as platforms know it, and as a picture; "" and no path where it is none there."""
+    """A sticker as platforms know it, by their names, and as a picture; no path where there is none."""
 
     label: str
-    telegram: str = ""
-    discord: str = ""
+    known: Mapping[str, str]
     picture: Path | None = None
 
     def on(self, platform: str) -> Sticker | None:
         """As that platform knows it; None where it does not."""
-        known = {"telegram": self.telegram, "discord": self.discord}.get(platform, "")
-        return Sticker(self.label, known) if known else None
+        name = self.known.get(platform)
+        return Sticker(self.label, name) if name else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +79,11 @@ class StickerPack:
 NO_PACK = StickerPack()
 
 
-def read_stickers(persona: Path) -> StickerPack:
-    """The pack of a persona, an empty one without a file; ConfigError names all that is wrong with it."""
+def read_stickers(persona: Path, platforms: Mapping[str, PlatformSettings]) -> StickerPack:
+    """The pack of a persona for the platforms there are, an empty one without a file.
+
+    ConfigError names all that is wrong with it.
+    """
     path = persona / PACK_FILE
     if not path.is_file():
         return NO_PACK
@@ -86,11 +92,11 @@ def read_stickers(persona: Path) -> StickerPack:
     except (OSError, ValueError) as error:
         raise ConfigError(tuple(f"persona: {PACK_FILE}: {problem}" for problem in _problems(error))) from error
     stickers = tuple(
-        PackedSticker(one.label, one.telegram, one.discord, persona / one.file if one.file else None)
+        PackedSticker(one.label, one.__pydantic_extra__, persona / one.file if one.file else None)
         for one in pack.sticker
     )
     found = StickerPack(pack.reactions, stickers)
-    problems = [f"persona: {PACK_FILE}: {problem}" for problem in _wrong(found)]
+    problems = [f"persona: {PACK_FILE}: {problem}" for problem in _wrong(found, platforms)]
     if problems:
         raise ConfigError(tuple(problems))
     return found
@@ -102,7 +108,8 @@ def _problems(error: Exception) -> list[str]:
     return [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors(include_url=False)]
 
 
-def _wrong(pack: StickerPack) -> list[str]:
+def _wrong(pack: StickerPack, platforms: Mapping[str, PlatformSettings]) -> list[str]:
+    having = {name: platform for name, platform in platforms.items() if platform.sticker_form}
     problems: list[str] = []
     folded = [fold(one.label) for one in pack.stickers]
     if len(set(folded)) < len(folded):
@@ -110,10 +117,13 @@ def _wrong(pack: StickerPack) -> list[str]:
     if estimate_tokens(pack.labels) > LABELS_TOKENS:
         problems.append(f"the labels have more than {LABELS_TOKENS} tokens, which every prompt would pay for")
     for one in pack.stickers:
-        if not (one.telegram or one.discord or one.picture):
-            problems.append(f"{one.label!r} says neither telegram, discord nor file")
-        if one.discord and not (one.discord.isdecimal() or one.discord.startswith(("<:", "<a:"))):
-            problems.append(f"{one.label!r}: discord is the number of a sticker, or an emoji like <:name:123>")
+        if not (any(one.known.values()) or one.picture):
+            problems.append(f"{one.label!r} says neither {', '.join(having)} nor file")
+        for name, known in one.known.items():
+            if name not in having:
+                problems.append(f"{one.label!r}: {name} is no platform with stickers")
+            elif known and not re.fullmatch(having[name].sticker_form, known):
+                problems.append(f"{one.label!r}: {name} is {having[name].sticker_help}")
         if one.picture is not None and (why := _unfit(one.picture)):
             problems.append(f"{one.label!r}: {one.picture.name} {why}")
     return problems
