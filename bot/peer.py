@@ -12,14 +12,14 @@ from bot.ops.health import Supervisor
 from bot.pipeline.concurrency import WorkQueue
 from bot.pipeline.configuration import Configuration
 from bot.pipeline.scheduler import RETRY_MS
-from bot.store.processes import different_settings
+from bot.store.processes import CLOCKS_MS, different_settings
 
 POLL_MS = 1_000
 """How often it is seen what others stored."""
 
 BESIDE_MS = 30_000
-"""How often is seen what lies beside the rows: notes that others may have written, and files of this process's own that
-tell of somebody who was erased."""
+"""How often is seen what lies beside the rows: notes that others may have written, files of this process's own that tell of
+somebody who was erased, an owner code left in its folder, and the clock."""
 
 
 def lease_of(adapter: Adapter) -> str:
@@ -45,6 +45,7 @@ class Peer(App):
         self._settings: tuple[ChatSetting, ...] | None = None
         self._told: tuple[Configuration, tuple[ChatSetting, ...]] | None = None
         self._differing: list[tuple[str, str, list[str]]] = []
+        self._clock_differs = False
         self._beside_at = 0
         self._polls = WorkQueue("poll", self._poll, self._activity, parts.log)
         self._recoveries = WorkQueue("recover", self._take_over, self._activity, parts.log)
@@ -164,6 +165,8 @@ class Peer(App):
             self.look_at_notes()
             await self._person_data.finish()
             await self._compare_settings()
+            await self._compare_clocks()
+            await self._store.people.take_owner_code()
         self.look()
 
     async def _tell_settings(self, said: tuple[ChatSetting, ...]) -> None:
@@ -181,6 +184,13 @@ class Peer(App):
         for name, first, keys in self._differing:
             if (name, first, keys) not in before:
                 self._log.warning("settings_differ", process=name, than=first, keys=keys)
+
+    async def _compare_clocks(self) -> None:
+        """What one process stores another takes when it is due by its own clock."""
+        ahead = await self._store.processes.clock_ahead(self._clock.now)
+        before, self._clock_differs = self._clock_differs, abs(ahead) > CLOCKS_MS
+        if self._clock_differs and not before:
+            self._log.warning("clock_differs", ahead_ms=ahead)
 
     async def _take_over(self, _: int) -> None:
         """Another process is no more."""

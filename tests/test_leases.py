@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import random
+import re
 import signal
 from collections.abc import Iterator
 from contextlib import closing, suppress
@@ -15,6 +16,7 @@ from bot.core.errors import DatabaseHeldError, LeaseLostError
 from bot.core.ports import ROLES, Role
 from bot.ops.health import STORE_WAIT_MS, Supervisor
 from bot.store.postgres.connection import PostgresTx
+from bot.store.postgres.opening import is_away
 from bot.store.store import Store, open_store
 from tests import e2e, servers, storing
 from tests.e2e import running
@@ -172,6 +174,35 @@ async def test_a_run_with_a_role_waits_for_a_command_to_be_done_and_not_for_ever
                 await command.close()
                 assert await platforms.tell(ANN, "在吗")
                 await stop(one)
+
+
+async def test_a_run_that_starts_while_the_server_is_away_waits_for_it_and_works_by_what_was_set_in_chats(
+    tmp_path: Path, url: str
+) -> None:
+    async with await open_store(tmp_path / "other", url=url) as store:
+        await store.settings.put({"budget.day_tokens": "900000"}, None, NINE)
+    sockets = tmp_path / "sockets"
+    there = url.replace(str(servers.server()), str(sockets))
+    async with Platforms() as platforms:
+        home = platforms.home(tmp_path, STORE__URL=there, TELEGRAM__ALLOW=str(ANN.id))
+        async with running(home, "run", "--role", ",".join(ROLES)) as one:
+            await one.until(lambda: "waits" in one.output)
+            sockets.symlink_to(servers.server())
+            assert await platforms.tell(ANN, "第1句") == "收到第1句"
+            await stop(one)
+    (line,) = one.output.splitlines()
+    assert re.fullmatch(r"nuan: the PostgreSQL server of store\.url cannot be used \(.+\); this one waits for it", line)
+    assert [line["changed"] for line in home.log("reloaded")] == [["budget.day_tokens"]]
+
+
+async def test_a_run_that_the_server_refuses_ends_and_says_why(tmp_path: Path, url: str) -> None:
+    absent, stranger = url.replace("@/nuan_", "@/absent_"), url.replace("nuan@", "stranger@")
+    said = only_line(
+        await e2e.run(PlatformsHome(tmp_path, {"STORE__URL": absent, "TELEGRAM__TOKEN": TELEGRAM}), "run"), 1
+    )
+    assert re.fullmatch(r"nuan: the PostgreSQL server of store\.url cannot be used \(.+ does not exist\)", said)
+    asked = [url, absent, stranger, url.replace(str(servers.server()), str(tmp_path))]
+    assert [await asyncio.to_thread(is_away, each) for each in asked] == [False, False, False, True]
 
 
 async def test_who_has_no_token_answers_and_tidies_as_those_do_that_have_it(tmp_path: Path, url: str) -> None:

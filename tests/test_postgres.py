@@ -15,8 +15,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from bot.cli.doctor import kept_finding, postgres_finding, programs_lack, server_findings
+from bot.cli.doctor import kept_finding, machine_findings, postgres_finding, programs_lack, server_findings
 from bot.cli.installation import ConfigSource
+from bot.config.settings import Settings
 from bot.core.errors import FolderLockedError, StoreError
 from bot.core.memories import Memory
 from bot.core.models import ModelRequest
@@ -32,6 +33,7 @@ from bot.store.schema import SCHEMA_VERSION
 from bot.store.sqlite.connection import open_existing
 from bot.store.store import DATABASE, Store, open_store
 from bot.store.transactions import Tx
+from bot.text.dates import stamp
 from bot.text.terms import TERMS_VERSION
 from tests import servers, storing
 from tests.belonging import nuan
@@ -233,6 +235,23 @@ def test_the_doctor_says_when_backups_would_fail_for_want_of_a_pg_dump_that_fits
     assert programs_lack("15.3", "pg_dump (PostgreSQL) 18beta1") is None
     lacking = programs_lack(server_state(url)[0], backups.dump_version())
     assert [*server_findings(url)] == [postgres_finding(url), *([lacking] if lacking else [])]
+
+
+def test_the_doctor_names_a_database_that_a_restore_left_and_nobody_dropped_in_time(tmp_path: Path, url: str) -> None:
+    name = url.partition("@/")[2].partition("?")[0]
+    left = [f"{name}_before_{stamp(NOW - days * DAY).lower()}" for days in (29, 31)]
+    for each in (*left, f"{name}_before_2026", f"{left[1]}x"):
+        servers.run(servers.server(), f'CREATE DATABASE "{each}" TEMPLATE template0')
+    try:
+        settings = Settings.model_validate({"store": {"url": url}})
+        told = [each.text for each in machine_findings(settings, tmp_path, NOW) if "a restore took" in each.text]
+        assert told == [
+            f"a restore took the place of {left[1]} more than 30 days ago (backup.days), and what was forgotten since is in "
+            "there: drop it"
+        ]
+    finally:
+        for each in (*left, f"{name}_before_2026", f"{left[1]}x"):
+            servers.run(servers.server(), f'DROP DATABASE "{each}"')
 
 
 def test_a_database_of_another_program_or_of_a_newer_nuan_is_left_alone(url: str) -> None:

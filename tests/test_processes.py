@@ -11,6 +11,8 @@ import pytest
 from bot.config.settings import Settings
 from bot.ops.log_files import LOG_NAME
 from bot.peer import BESIDE_MS
+from bot.store.people import OWNER_FILE, leave_owner_code
+from bot.store.processes import CLOCKS_MS
 from tests.beating import DAY_S, FIRST, ON, writes
 from tests.belonging import nuan_in_thread
 from tests.cluster import GATEWAY, WORKER, Cluster
@@ -155,6 +157,27 @@ def with_own_rules(folder: Path) -> Path:
     own.mkdir()
     (own / "full.txt").write_text((ROOT / "prompts" / "full.txt").read_text("utf-8") + "\n少说。", "utf-8")
     return own
+
+
+async def test_an_owner_code_counts_whichever_folder_it_was_left_in(new_cluster: NewCluster) -> None:
+    cluster = await new_cluster(telegram={"allow": ["t-王"]})
+    await cluster.add("spare", ("gateway",))
+    left = cluster.processes["spare"].folder
+    code = leave_owner_code(left, cluster.clock.now())
+    await cluster.wait(BESIDE_MS / 1000)
+    gateway = cluster.processes["gateway"]
+    await gateway.app.ingest.accept(gateway.message(f"/start {code}", "王", platform="telegram"))
+    await cluster.give("two")
+    await cluster.wait(2)
+    assert gateway.peek.accounts("external_id", owner=1) == [("t-王",)]
+    assert not (left / OWNER_FILE).exists()
+    assert troubles(cluster) == []
+
+
+async def test_a_clock_that_differs_from_the_server_s_is_told_once(cluster: Cluster) -> None:
+    await cluster.wait(2 * BESIDE_MS / 1000)  # the time of a test is not the server's
+    told = [world.log.named("clock_differs") for world in cluster.processes.values()]
+    assert [[int(str(line["ahead_ms"])) < -CLOCKS_MS for line in lines] for lines in told] == [[True]] * 3
 
 
 async def test_the_turn_of_a_worker_that_is_killed_is_finished_by_another_with_the_same_bytes(cluster: Cluster) -> None:

@@ -1,6 +1,7 @@
 """What is shipped: the wheel's files, what deploy/ relies on, and a database that is newer than this nuan."""
 
 import asyncio
+import json
 import re
 import shutil
 import sqlite3
@@ -8,6 +9,7 @@ import sys
 import tomllib
 from collections.abc import Mapping
 from contextlib import closing
+from fnmatch import fnmatch
 from functools import cache
 from importlib.metadata import metadata, packages_distributions
 from pathlib import Path
@@ -97,6 +99,23 @@ def test_the_image_can_back_up_the_server_that_its_compose_file_starts() -> None
     [client] = re.findall(r"apt-get install .* postgresql-client-(\d+)", (DEPLOY / "Dockerfile").read_text("utf-8"))
     [server] = re.findall(r"image: postgres:(\d+)", (DEPLOY / "compose.postgres.yaml").read_text("utf-8"))
     assert int(client) >= int(server)
+
+
+def test_the_processes_on_postgresql_are_built_once_and_their_secrets_are_in_no_address_and_no_commit() -> None:
+    said = (DEPLOY / "compose.postgres.yaml").read_text("utf-8")
+    shared, one = (re.split(r"^(?=\S|  \S)", part, flags=re.MULTILINE) for part in said.split("\nservices:\n"))
+    builds = [block.split(":")[0].strip() for block in one if re.search(r"^    build:$", block, re.MULTILINE)]
+    assert builds == ["gateway-one"]
+    assert not any("build:" in block for block in shared if not block.startswith("#"))
+    assert ("  pull_policy: never\n" in said, said.count("image: nuan\n")) == (True, 1)
+    assert re.findall(r"postgresql://\S+", said) == ["postgresql://nuan@db/nuan"]
+    assert re.findall(r"^ +(\w+): \$\{DB_PASSWORD:\?\}$", said, re.MULTILINE) == ["PGPASSWORD", "POSTGRES_PASSWORD"]
+    [test] = re.findall(r"test: (\[.+\])", said)
+    assert json.loads(test)[:4] == ["CMD", "pg_isready", "-h", "127.0.0.1"], (
+        "the socket answers while the server is made"
+    )
+    kept_out = (ROOT / ".gitignore").read_text("utf-8").split()
+    assert any(fnmatch("nuan.env", pattern) for pattern in kept_out)
 
 
 def test_the_image_names_extras_keys_and_the_health_page_as_they_are(tmp_path: Path) -> None:

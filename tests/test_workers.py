@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import socket
 import threading
 from collections.abc import Iterator
@@ -16,13 +17,14 @@ from bot.cli.installation import ConfigSource
 from bot.cli.workers import process_findings
 from bot.core.clock import HOUR_MS, SystemClock
 from bot.core.inspection import CheckResult
-from bot.core.ports import ROLES
+from bot.core.ports import ROLES, Clock
 from bot.store.engine import WRITERS
 from bot.store.postgres.connection import PostgresTx
 from bot.store.postgres.opening import READERS, connections_of
 from bot.store.store import open_store
 from tests import servers, storing
 from tests.belonging import nuan, nuan_in_thread
+from tests.fakes.clock import SimClock
 from tests.storing import NOW
 from tests.world import World
 
@@ -34,10 +36,10 @@ def url(tmp_path: Path) -> Iterator[str]:
     servers.take_back()
 
 
-async def findings(folder: Path, url: str) -> list[CheckResult]:
-    """What the doctor says of the processes."""
+async def findings(folder: Path, url: str, clock: Clock | None = None) -> list[CheckResult]:
+    """What the doctor says of the processes, on a machine with that clock."""
     place = ConfigSource(None, folder, {"NUAN_STORE__URL": url} if url else {}).read()
-    return await process_findings(place)
+    return await process_findings(place, clock or SystemClock())
 
 
 async def test_a_reminder_that_nobody_says_is_told_as_late(world: World) -> None:
@@ -108,6 +110,20 @@ async def test_one_that_is_alone_on_a_server_does_everything(tmp_path: Path, url
     async with await open_store(tmp_path / "data", url=url):
         (found,) = await findings(tmp_path / "data", url)
     assert (found.warn, "does everything" in found.text) == (False, True)
+
+
+@pytest.mark.postgres
+async def test_a_machine_whose_clock_is_not_the_server_s_is_told(tmp_path: Path, url: str) -> None:
+    async def told(ahead_ms: int) -> list[str]:
+        clock = SimClock(SystemClock().now() + ahead_ms)
+        return [each.text for each in await findings(tmp_path, url, clock) if each.warn and each.about == "clock"]
+
+    [ahead], [behind] = await told(HOUR_MS), await told(-HOUR_MS)
+    assert re.match(
+        r"this machine's is (3600|35\d\d) s ahead of that of the server of store\.url: .* come that much later", ahead
+    )
+    assert re.match(r"this machine's is 36\d\d s behind that", behind)
+    assert [each.warn for each in await findings(tmp_path, url)] == [False]
 
 
 @pytest.mark.postgres

@@ -110,7 +110,7 @@ async def restore_on_server(place: Installation, copy: Path, now: int, *, as_jso
     again = f"; {done.forgotten} memories that were forgotten since stay forgotten" if done.forgotten else ""
     return (
         f"{copy.name} is the database again{again}\n{done.newer[0]} lines and {done.newer[1]} memories are newer than it "
-        f"and only in the one before it\nthe one before it is the database {done.before}: drop it when you need it no more"
+        f"and only in the one before it\nthe one before it is the database {done.before}: drop it when you need it no more, nuan never does"
     )
 
 

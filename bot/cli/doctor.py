@@ -29,7 +29,7 @@ from bot.store.engine import postgres_part
 from bot.store.outside import StoredServer
 from bot.store.sqlite.connection import SQLITE_VERSION
 from bot.store.store import DATABASE, Store, open_store
-from bot.text.dates import local
+from bot.text.dates import local, stamp
 from bot.text.length import tools_tokens
 from bot.tools.outside import offers_from
 
@@ -49,17 +49,19 @@ MOST_TOLD = 3
 
 
 def machine_findings(settings: Settings, data: Path, now: int) -> Iterator[CheckResult]:
-    """The zone, the disk, SQLite and the last backup; `now` in ms."""
+    """The zone, the disk, SQLite or the server, the last backup and what restores left; `now` in ms."""
     yield _zone(settings, now)
     yield _disk(data)
-    if settings.store.url is None:
+    backups, url = folder_of(data, settings.backup.folder), settings.store.url
+    if url is None:
         yield sqlite_finding(SQLITE_VERSION)
-    else:
-        yield from server_findings(settings.store.url.get_secret_value())
-    backups, server = folder_of(data, settings.backup.folder), settings.store.url is not None
-    yield from _backup(data, backups, now, server=server)
-    if server and (finding := kept_finding(backups)) is not None:
-        yield finding
+        yield from _backup(data, backups, now, server=False)
+        return
+    yield from server_findings(url.get_secret_value())
+    yield from _backup(data, backups, now, server=True)
+    for finding in (kept_finding(backups), restored_finding(url.get_secret_value(), settings.backup.days, now)):
+        if finding is not None:
+            yield finding
 
 
 def proxy_finding(settings: Settings) -> CheckResult:
@@ -169,6 +171,16 @@ def kept_finding(folder: Path) -> CheckResult | None:
         return warned("backup", str(error))
     told = f"{newest.name} holds the tombstones (schema nuan_kept): nuan leaves them where they are when it is restored"
     return warned("backup", told)
+
+
+def restored_finding(url: str, days: int, now: int) -> CheckResult | None:
+    """The databases whose place a restore took are older than backups become: nobody but the operator drops one."""
+    try:
+        left = server_backups().left_by_restores(url, stamp(now - days * DAY_MS))
+    except StoreError:
+        return None  # told where the server is looked at
+    told = f"a restore took the place of {', '.join(left)} more than {days} days ago (backup.days)"
+    return warned("backup", f"{told}, and what was forgotten since is in there: drop it") if left else None
 
 
 async def store_findings(data: Path, now: int, url: str = "") -> tuple[CheckResult, ...]:
@@ -286,7 +298,7 @@ async def examine(place: Installation, *, call: bool = True) -> tuple[CheckResul
     found += await embedding_findings(settings, place.data, place.url)
     found += await outside_findings(settings, place.data, place.url)
     found += plugin_findings(place.data)
-    store = (*store, *await process_findings(place))
+    store = (*store, *await process_findings(place, SystemClock()))
     return (*found, *chat_setting_findings(place.data, place.url), *store, *machine_findings(settings, place.data, now))
 
 

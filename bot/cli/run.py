@@ -56,6 +56,7 @@ from bot.peer import Peer
 from bot.pipeline.configuration import Configuration
 from bot.pipeline.endpoints import make_pool
 from bot.plugins import load_plugins
+from bot.store.engine import postgres_part
 from bot.store.store import Store, open_store
 from bot.text.catalogue import catalogue
 from bot.text.dates import local
@@ -69,7 +70,9 @@ USED = {"input": "input_tokens", "cached": "cache_read.input_tokens", "output": 
 """The fields of a turn's line in the log, by their names in the text of the terminal."""
 
 STAND_BY_SECONDS = 1.0
-"""Between two looks whether the database is free."""
+"""Between two looks whether the database is free, or its server there."""
+
+STANDS_BY = "stands by to take over"
 
 BESIDE_SECONDS = 5.0
 """So much longer than a lease one with roles waits for a command, or one without that died, to be gone."""
@@ -198,7 +201,7 @@ async def run(
     with handle_signals(stopped.set, reloader.on_hangup), tokens:
         if place.url:  # who registers is to be heard of from then on, also where a machine is too busy to load at once
             await _load(place, roles)
-        opened_store = await _open_when_free(place, stopped, roles, stands_by=not alone)
+        opened_store, waited = await _open_when_free(place, stopped, roles, stands_by=not alone)
         if opened_store is None:
             return
         async with opened_store as store:
@@ -226,6 +229,8 @@ async def run(
                     await preload(app.parts.current.newest, clock.now())
                     await app.start(adapters)
                     resume_collector()
+                    if waited:  # what was set in chats could not be read before, or is of long ago
+                        await reloader.reload("waited")
                     supervisor = Supervisor(app.ingest, clock, logs.log, store.inspector.writable, store.unheard)
                     page = metrics_page(settings.metrics, app, adapters, supervisor, meters)
                     control = control_socket(place.data, change_handler(app), logs.log, reloader.ask)
@@ -237,18 +242,27 @@ async def run(
 
 async def _open_when_free(
     place: Installation, stopped: asyncio.Event, roles: Collection[Role], *, stands_by: bool
-) -> Store | None:
-    """The store. While another nuan answers from its database on a server, who `stands_by` waits to take over; None when
-    it is stopped before that. DatabaseSharedError where others have roles and this one has none, or, when a lease and
-    BESIDE_SECONDS are over, the other way round: who waited on would keep all of them out at the next restart.
+) -> tuple[Store | None, bool]:
+    """The store, and whether it was waited for. While another nuan answers from its database on a server, or that server is
+    away, who `stands_by` waits; None when it is stopped before that. DatabaseSharedError where others have roles and this
+    one has none, or, when a lease and BESIDE_SECONDS are over, the other way round: who waited on would keep all of them
+    out at the next restart.
     """
     rules, metrics = place.settings.store, place.settings.metrics
+    said = set[str]()
+
+    def tell(error: StoreError, does: str) -> None:
+        """What it `does` the operator hears once."""
+        if does not in said:
+            said.add(does)
+            print(f"nuan: {error}; this one {does}", flush=True)
+
     async with contextlib.AsyncExitStack() as standing_by:
-        told, waits, clock = False, False, asyncio.get_running_loop()
+        away, clock = False, asyncio.get_running_loop()
         latest = clock.time() + rules.lease_seconds + BESIDE_SECONDS
         while not stopped.is_set():
             try:
-                return await open_store(
+                opened = await open_store(
                     place.data,
                     frozenset(place.settings.bot.owners),
                     place.settings.allow_list,
@@ -258,22 +272,29 @@ async def _open_when_free(
                     copied=rules.copy_before_update,
                     roles=roles,
                 )
+                return opened, bool(said)
             except DatabaseHeldError as error:
                 shared = isinstance(error, DatabaseSharedError)
                 if not stands_by or (shared and (not roles or clock.time() > latest)):
                     raise
-                if shared and not waits:
-                    waits = True
-                    print(f"nuan: {error}; this one waits for a moment", flush=True)
-                if not shared and not told:
-                    told = True
-                    if metrics.on:
-                        page = serve_pages(metrics.host, metrics.port, show_standby, NullLog())
-                        await standing_by.enter_async_context(page)
-                    print(f"nuan: {error}; this one stands by to take over", flush=True)
+                if not shared and metrics.on and STANDS_BY not in said:
+                    page = serve_pages(metrics.host, metrics.port, show_standby, NullLog())
+                    await standing_by.enter_async_context(page)
+                tell(error, "waits for a moment" if shared else STANDS_BY)
+            except FolderLockedError:
+                raise
+            except StoreError as error:
+                before, away = away, stands_by and await _is_away(place.url)
+                if not (away or before):  # it may have come back between the two questions
+                    raise
+                tell(error, "waits for it")
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(stopped.wait(), STAND_BY_SECONDS)
-    return None
+    return None, False
+
+
+async def _is_away(url: str) -> bool:
+    return bool(url) and await asyncio.to_thread(postgres_part("opening").is_away, url)
 
 
 async def _load(place: Installation, roles: Collection[Role]) -> None:

@@ -9,10 +9,10 @@ from bot.cli.terminal import json_document
 from bot.core.clock import MINUTE_MS, SystemClock
 from bot.core.errors import StoreError
 from bot.core.inspection import CheckResult, passed, warned
-from bot.core.ports import ROLES
+from bot.core.ports import ROLES, Clock
 from bot.memory.archive.records import time_text
 from bot.store.engine import PooledUrl, postgres_part
-from bot.store.processes import Process, different_settings, missing_roles, shard_faults
+from bot.store.processes import CLOCKS_MS, Process, different_settings, missing_roles, shard_faults
 from bot.store.store import DATABASE, open_store
 from bot.text.dates import local
 
@@ -35,7 +35,8 @@ ENOUGH = 0.8
 async def show_workers(place: Installation, *, as_json: bool) -> str:
     """Each process with what it does; works beside them."""
     require_database(place)
-    (found, lags), lease = await _processes(place), place.settings.store.lease_seconds
+    found, lags, _ = await _processes(place, SystemClock())
+    lease = place.settings.store.lease_seconds
     if as_json:
         differ = {each.id: keys for each, _, keys in different_settings(found)}
         shared, told = (
@@ -62,16 +63,17 @@ async def show_workers(place: Installation, *, as_json: bool) -> str:
     return "\n".join((*(lines or (NOBODY,)), *_wrong(found), *late))
 
 
-async def process_findings(place: Installation) -> list[CheckResult]:
-    """Who does what on a server's database, who is late, and what nobody does."""
+async def process_findings(place: Installation, clock: Clock) -> list[CheckResult]:
+    """Who does what on a server's database, who is late, what nobody does, and whether this machine's clock is right."""
     if not place.url:
         return []  # one at a time, which needs no word
     try:
-        found, lags = await _processes(place)
+        found, lags, ahead = await _processes(place, clock)
         crowd = await asyncio.to_thread(_crowd, place, found)
     except StoreError:
         return []  # told where the database is looked at
     waiting = [(warned if max(lags.values()) >= LONG_MS else passed)("queues", line) for line in _late(lags)]
+    waiting += [warned("clock", line) for line in _clock(ahead)]
     if not found:
         return [passed("processes", NOBODY), *waiting]
     lease = place.settings.store.lease_seconds
@@ -87,10 +89,21 @@ async def process_findings(place: Installation) -> list[CheckResult]:
     return [passed("processes", told), *late, *(warned("processes", line) for line in wrong), *waiting]
 
 
-async def _processes(place: Installation) -> tuple[tuple[Process, ...], dict[str, int]]:
-    """Who works on the database, and for how long each queue has waited."""
+async def _processes(place: Installation, clock: Clock) -> tuple[tuple[Process, ...], dict[str, int], int]:
+    """Who works on the database, for how long each queue has waited, and how far that clock is ahead of the database's."""
     async with await open_store(place.data, read_only=True, url=place.url) as store:
-        return await store.processes.all(), await store.processes.lags(SystemClock().now())
+        found, lags = await store.processes.all(), await store.processes.lags(clock.now())
+        return found, lags, await store.processes.clock_ahead(clock.now) if place.url else 0
+
+
+def _clock(ahead: int) -> Iterator[str]:
+    """A line where this machine's clock and that of the server's machine are too far from each other."""
+    if abs(ahead) > CLOCKS_MS:
+        where = "ahead of" if ahead > 0 else "behind"
+        yield (
+            f"this machine's is {abs(ahead) // 1000} s {where} that of the server of store.url: where several processes share "
+            "the work answers come that much later, so have the clocks of all machines set (NTP)"
+        )
 
 
 def _late(lags: dict[str, int]) -> Iterator[str]:

@@ -80,7 +80,7 @@ class BackupRules(SettingsTable):
     keep: int = Field(default=7, ge=1, le=10_000)
     """Newest backups that are kept."""
     days: Days = 30
-    """Age at which a backup goes, in days, and a copy that a migration or a restore left beside the database; the
+    """Age at which a backup goes, in days, and a copy that a migration or a restore left in the data folder; the
     newest backup always stays."""
     folder: str = ""
     """Their folder; backups in the data folder unless given."""

@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
@@ -17,6 +17,9 @@ SELECT_PROCESS = f"""SELECT id, boot, name, roles, started_at, until, {SERVER_NO
 
 SIGNED_CHARS = 16
 """Of the signature of a value that a process works by."""
+
+CLOCKS_MS = 2_000
+"""By how much the clock of a process and the database's may differ before somebody is told."""
 
 LAGS = {
     "event": f"SELECT min(due_at) FROM {EVENT_QUEUE} WHERE state = 'queued'",
@@ -76,6 +79,17 @@ class Processes(Repository):
         sign = tx.files.tombstones.sign
         signed = {key: sign(sha256(value.encode()).hexdigest())[:SIGNED_CHARS] for key, value in values.items()}
         tx.run("UPDATE process SET settings = ? WHERE boot = ?", json.dumps(signed), tx.boot)
+
+    async def clock_ahead(self, now: Callable[[], int]) -> int:
+        """How far the clock of `now` is ahead of the database's, ms; negative: behind. The time that asking takes is
+        nobody's fault."""
+        before = now()
+        there = await self._server_now()
+        return max(before - there, 0) + min(now() - there, 0)
+
+    @reads
+    def _server_now(self, tx: Tx) -> int:
+        return tx.number(f"SELECT {SERVER_NOW}")
 
     @reads
     def lags(self, tx: Tx, now: int) -> dict[str, int]:

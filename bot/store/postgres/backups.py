@@ -29,6 +29,7 @@ from bot.store.postgres.opening import (
 )
 from bot.store.postgres.processes import OF_PROCESSES
 from bot.store.schema import SCHEMA_VERSION
+from bot.text.dates import stamp_in
 
 PROGRAMS = Path("/usr/lib/postgresql")
 """Where Debian has the programs of each version."""
@@ -162,6 +163,15 @@ async def restore(url: str, folder: Path, copy: Path, stamp: str, at: int) -> Re
     except StoreError as error:
         raise StoreError(f"{error}; {left}") from error
     return Restored(before, count, newer)
+
+
+def left_by_restores(url: str, until: str) -> tuple[str, ...]:
+    """The databases that restores up to that stamp gave another name; StoreError when the server cannot be reached."""
+    named = f"SELECT datname, current_database() || '{BEFORE}' FROM pg_database ORDER BY datname"
+    found = read_existing(url, lambda tx: tx.all(named))
+    return tuple(
+        name for name, start in found if (made := stamp_in(name.upper())) <= until and name == f"{start}{made.lower()}"
+    )
 
 
 def at_name(url: str, name: str) -> str:

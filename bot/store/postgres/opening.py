@@ -9,13 +9,15 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 import psycopg
+from psycopg import pq
+from psycopg.conninfo import make_conninfo
 
 from bot.core.errors import ChatLeaseLostError, DatabaseHeldError, LeaseLostError, StoreError
 from bot.core.ports import Role
 from bot.store.engine import CHAT_LEASE, LEASE_SECONDS, WIPE_KEY, WRITERS, Database, LastWrite, PooledUrl, Writer
 from bot.store.files import DataFiles
 from bot.store.index import is_index_stale, refresh_index
-from bot.store.postgres.connection import KEPT, PostgresTx, first_line, store_error
+from bot.store.postgres.connection import CONNECT_SECONDS, KEPT, PostgresTx, first_line, store_error
 from bot.store.postgres.processes import (
     BUSY,
     LOCK,
@@ -256,6 +258,13 @@ def explained(server: str = "the PostgreSQL server of store.url") -> Iterator[No
     except psycopg.Error as error:
         told = first_line(error)
         raise StoreError(f"{server} cannot be used ({told})") from error
+
+
+def is_away(url: str) -> bool:
+    """Whether no server answers at that address, or one that lets nobody in just now, as when it starts or stops; what
+    one says to a wrong name or password is an answer."""
+    address = make_conninfo(url, connect_timeout=CONNECT_SECONDS)
+    return pq.PGconn.ping(address.encode()) in (pq.Ping.NO_RESPONSE, pq.Ping.REJECT)
 
 
 def read_existing(url: str, work: Callable[[Tx], T]) -> T:
