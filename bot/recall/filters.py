@@ -113,22 +113,27 @@ def filtered(
 
     What is `meant` is found by itself, whatever words it has.
     """
-    done = [replace(one, cut="aside") if not one.cut and one.finding.doc in nothing else one for one in scored]
-    sources = {each.finding.doc: each.sources for each in candidates}
-    done = _standing(fit.shares, sources, _without_former_lines(question, sources, done))
-    done = _supported(question.spans, fit.shares, done, meant)
-    done = _with_former(question, _changed(fit.shares, done))
-    return _once(fit.shares, _outdated({each.finding.doc: each.terms for each in candidates}, done))
+    done = [one._replace(cut="aside") if not one.cut and one.finding.doc in nothing else one for one in scored]
+    memories = {each.finding.doc: each for each in candidates if each.finding.memory is not None}
+    if memories:
+        sources = {doc: each.sources for doc, each in memories.items()}
+        done = _standing(fit.shares, sources, _without_former_lines(question, sources, done))
+    done = _changed(fit.shares, _supported(question.spans, fit.shares, done, meant))
+    if memories:
+        done = _outdated({each.finding.doc: each.terms for each in candidates}, _with_former(question, done))
+    return _once(fit.shares, done)
 
 
 def _once(shares: Mapping[int, Mapping[str, float]], scored: list[ScoredHit]) -> list[ScoredHit]:
     """The same without summaries and notes that hold a finding's words, former ones or those of a line that tells
     nothing, and nothing more of the question."""
     late = [place for place, one in enumerate(scored) if not one.cut and one.finding.kind in ("digest", "note")]
+    if not late:
+        return scored
     told = [
         (_fold(one.finding.text), shares.get(one.finding.doc, {}).keys(), one.cut)
         for one in scored
-        if late and one.cut in ("", "former", "aside") and one.finding.kind in ("line", "memory")
+        if one.cut in ("", "former", "aside") and one.finding.kind in ("line", "memory")
     ]
     for place in late:
         finding = scored[place].finding
@@ -138,7 +143,7 @@ def _once(shares: Mapping[int, Mapping[str, float]], scored: list[ScoredHit]) ->
                 line = text.rpartition(".md#l")[2]  # a note has it in its name, too
                 rest = line.replace(words.rstrip(" ?!.。~"), "")
                 if cut != "aside" or not any(term in rest for term in own):
-                    scored[place] = replace(scored[place], cut=cut or "duplicate")
+                    scored[place] = scored[place]._replace(cut=cut or "duplicate")
                     break
     return scored
 
@@ -162,7 +167,7 @@ def _outdated(terms: Mapping[int, Sequence[str]], scored: list[ScoredHit]) -> li
     late = ("digest", "note")
     return (
         [
-            replace(one, cut="former") if not one.cut and one.finding.kind in late and outdated(one) else one
+            one._replace(cut="former") if not one.cut and one.finding.kind in late and outdated(one) else one
             for one in scored
         ]
         if gone
@@ -193,7 +198,7 @@ def lines_to_hide(question: SearchQuery, fit: LexicalFit, candidates: Sequence[C
         line = finding.line
         if line is None or not fit.figures[finding.doc]:
             return False
-        if only_asks(finding.text) and not of_questions:
+        if not of_questions and only_asks(finding.text):
             answer = told.get((line.chat_id, line.place + 1))
             return answer is None or answer.finding.person_id == finding.person_id
         if finding.doc in requests:
@@ -226,13 +231,13 @@ def _standing(
             if not there:  # it comes for those around it, and proves nothing for what was drawn from it
                 continue
             if not own.keys() & there.keys() and _asked_for(one.finding, line.finding):
-                done[line.finding.doc] = replace(line, cut="duplicate")  # 住 of 记住 is no word of what is to be kept
+                done[line.finding.doc] = line._replace(cut="duplicate")  # 住 of 记住 is no word of what is to be kept
             elif _covers(own, there) or (one.finding.memory is not None and one.finding.memory.former_at is not None):
-                done[line.finding.doc] = replace(line, cut="duplicate")
+                done[line.finding.doc] = line._replace(cut="duplicate")
                 if not line.cut or line.cut == "aside":
-                    one = replace(one, score=max(one.score, line.score), cut="")
+                    one = one._replace(score=max(one.score, line.score), cut="")
             elif one.cut == "no_term" and not line.cut:
-                one = replace(one, score=RELATED * line.score, parts=(*one.parts, ("related", RELATED)), cut="")
+                one = one._replace(score=RELATED * line.score, parts=(*one.parts, ("related", RELATED)), cut="")
         done[one.finding.doc] = one
         subject = _subject(one.finding)
         if not one.cut and subject[1]:
@@ -256,7 +261,7 @@ def _without_former_lines(
             (told if _told(question, memory) else former).update(sources.get(one.finding.doc, ()))
     gone = former - told
     return [
-        replace(one, cut="former") if one.finding.line is not None and one.finding.ref in gone and not one.cut else one
+        one._replace(cut="former") if one.finding.line is not None and one.finding.ref in gone and not one.cut else one
         for one in scored
     ]
 
@@ -278,14 +283,12 @@ def _supported(
     }
 
     def alone(one: ScoredHit) -> bool:
-        line = one.finding.line
-        if line is None or one.cut or shares.get(one.finding.doc) or in_spans(one.finding.at, spans):
+        doc, line = one.finding.doc, one.finding.line
+        if one.cut or line is None or shares.get(doc) or doc in meant or in_spans(one.finding.at, spans):
             return False
-        if one.finding.doc in meant:
-            return False
-        return not any((line.chat_id, line.place + step) in near for step in range(-NEAR, NEAR + 1))
+        return near.isdisjoint([(line.chat_id, line.place + step) for step in range(-NEAR, NEAR + 1)])
 
-    return [replace(one, cut="no_term") if alone(one) else one for one in scored]
+    return [one._replace(cut="no_term") if alone(one) else one for one in scored]
 
 
 def _changed(shares: Mapping[int, Mapping[str, float]], scored: Sequence[ScoredHit]) -> list[ScoredHit]:
@@ -302,7 +305,7 @@ def _changed(shares: Mapping[int, Mapping[str, float]], scored: Sequence[ScoredH
             and CHANGES * one.score <= new.score < one.score
             and _covers(shares[new.finding.doc], own)
         ]
-        return replace(one, score=FORMER * max(later)) if later else one
+        return one._replace(score=FORMER * max(later)) if later else one
 
     return [below(one) if not one.cut else one for one in scored] if news else list(scored)
 
@@ -340,19 +343,19 @@ def _with_former(question: SearchQuery, scored: Sequence[ScoredHit]) -> list[Sco
         memory = one.finding.memory
         now = _now(memory, current) if memory is not None and not _told(question, memory) else None
         if now is not None and not one.cut and (now.cut == "no_term" or now.score < FORMER * one.score):
-            current[now.finding.ref] = replace(now, score=FORMER * one.score, cut="")
+            current[now.finding.ref] = now._replace(score=FORMER * one.score, cut="")
     done: list[ScoredHit] = []
     for one in (current[each.finding.ref] if each.finding.memory is not None else each for each in scored):
         memory = one.finding.memory
         if memory is None or memory.former_at is None:
             done.append(one)
         elif not _told(question, memory):
-            done.append(replace(one, cut="former"))
+            done.append(one._replace(cut="former"))
         else:
             now = _now(memory, current)
             if now is not None and not now.cut:
                 own = one.score if question.then and not one.cut else 0.0
-                one = replace(one, score=max(FORMER * now.score, own), cut="")
+                one = one._replace(score=max(FORMER * now.score, own), cut="")
             done.append(one)
     return done
 

@@ -1,8 +1,7 @@
 """How well documents fit a query by their words, BM25 with feedback terms, and by what is like it; and by the lines
 around."""
 
-import heapq
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -39,9 +38,8 @@ CLAUSE = 0.5
 LIKE_BEST, NEW_TERMS, FEEDBACK = 5, 12, 0.3
 """The best documents give so many new terms, the first of which counts this much (RM3 of Abdul-Jaleel, 2004)."""
 
-NEXT, BEFORE, SECOND = 0.3, 0.2, 0.5
-"""What a line gets of the fit of the one before it (an answer follows its question), of the one after it, and the share
-of that at the second place."""
+SUPPORT = ((1, 0.3), (2, 0.15), (-1, 0.2), (-2, 0.1))
+"""What of its fit a line gives to those after it (an answer follows its question) and before it, by their place."""
 
 MEANT, LEAST_WORDS, FALL = 2.0, 4.0, 3
 """What the likest document has for its meaning, as a share of what the best one's words tell, or of about one rare word;
@@ -55,6 +53,9 @@ SUBSTANCE = 6
 
 OTHER_TALK = 0.4
 """The share of that between lines of two talks."""
+
+NOWHERE = (0, 0, False)
+"""Stands for a line that is not among those that are looked at."""
 
 BESIDE = 0.5
 """The most that words around the question add to a document, as a share of what the question's own give it."""
@@ -115,20 +116,22 @@ def candidate_pool(
     matches = without_common(question, matches)
     weights = weighed(question, matches)
     sums: dict[int, float] = {}
-    so_far = sums.get
     for posting in sorted(matches.postings, key=lambda posting: posting.term in question.beside):
         weight = weights.get(posting.term)
         if weight is not None:
             beside = posting.term in question.beside
             for doc in filter(sums.__contains__, posting.docs) if beside else posting.docs:
-                sums[doc] = so_far(doc, 0.0) + weight
+                if doc in sums:
+                    sums[doc] += weight
+                else:
+                    sums[doc] = weight
     much = message_share(question)
     most, lifting = (round(few + (many - few) * much) for few, many in (POOL, LIFTING))
     average = max(1.0, matches.length / max(1, matches.count))
     likely = _largest(LIKELY * most, sums)
     long, held = matches.length_of, B * (1 - much)
-    found = ((figure / (1 + K1 * (1 - held + held * long.get(doc, average) / average)), doc) for figure, doc in likely)
-    best = [doc for _, doc in heapq.nlargest(most, found)]
+    found = [(figure / (1 + K1 * (1 - held + held * long.get(doc, average) / average)), doc) for figure, doc in likely]
+    best = [doc for _, doc in sorted(found, reverse=True)[:most]]
     lifted = (*best[:lifting], *like[:LIKE_LIFTING])
     return tuple(dict.fromkeys((*best, *best_besides_lines(matches, sums), *matches.dated, *like))), tuple(
         dict.fromkeys(lifted)
@@ -140,7 +143,7 @@ def _largest(most: int, sums: Mapping[int, float]) -> list[tuple[float, int]]:
     if not sums:
         return []
     least = sorted(sums.values())[-most:][0]
-    return sorted(((figure, doc) for doc, figure in sums.items() if figure >= least), reverse=True)[:most]
+    return sorted([(figure, doc) for doc, figure in sums.items() if figure >= least], reverse=True)[:most]
 
 
 def telling(question: SearchQuery, matches: Matches) -> float:
@@ -173,12 +176,11 @@ def lexical_fit(
     for clause in question.clauses:
         answers = {n: sum(found[term] for term in found.keys() & clause) for n, found in shares.items() if found}
         _add(figures, answers, CLAUSE * best)
-    more = _feedback(weights, figures, terms, matches.count + PRIOR)
-    for each in candidates:
-        number = each.finding.doc
-        # A new term alone brings nothing: it may be anybody's.
-        if figures[number] and (told := term_counts(each.terms, more)):
-            figures[number] += sum(_shares(more, told, len(each.terms), average).values())
+    more, holding = _feedback(weights, figures, terms, matches.count + PRIOR)
+    for number in holding:
+        if figures[number]:  # a new term alone brings nothing: it may be anybody's
+            found = terms[number]
+            figures[number] += sum(_shares(more, term_counts(found, more), len(found), average).values())
     by_meaning: dict[int, float] = {}
     if meant and figures:
         held = sum(weights[term] for term in shares[first] if term not in question.beside)
@@ -207,9 +209,10 @@ def in_spans(at: int, spans: Iterable[TimeSpan]) -> bool:
 
 def term_counts(terms: Iterable[str], among: Container[str]) -> dict[str, int]:
     """How often each of these is there, in the order of their first places."""
-    counted: dict[str, int] = {}
-    for term in [term for term in terms if term in among]:
-        counted[term] = counted.get(term, 0) + 1
+    there = list(filter(among.__contains__, terms))
+    counted = dict.fromkeys(there, 1)
+    if len(counted) < len(there):
+        counted = {term: there.count(term) for term in counted}
     return counted
 
 
@@ -239,55 +242,53 @@ def _add(figures: dict[int, float], more: Mapping[int, float], share: float) -> 
 
 def _feedback(
     weights: Mapping[str, float], figures: Mapping[int, float], terms: Mapping[int, Sequence[str]], count: int
-) -> dict[str, float]:
-    """Terms that the best documents share and the question lacks: who is asked about, by their name.
+) -> tuple[dict[str, float], list[int]]:
+    """Terms that the best documents share and the question lacks: who is asked about, by their name; and the documents
+    that hold any.
 
     A term that every tenth document holds is no name; one that only one document holds leads nowhere.
     """
-    best = [
-        number
-        for number in sorted(figures, key=lambda number: (-figures[number], number))[:LIKE_BEST]
-        if figures[number]
-    ]
+    best = [number for number in sorted(figures, key=figures.__getitem__, reverse=True)[:LIKE_BEST] if figures[number]]
     if not best:
-        return {}
+        return {}, []
     told = {term for number in best for term in terms[number] if len(term) > 1} - weights.keys()
-    holding = Counter(chain.from_iterable(map(told.intersection, terms.values())))
+    there = {number: told.intersection(found) for number, found in terms.items()}
+    holding = Counter(chain.from_iterable(there.values()))
+    most = max(2, len(terms) // 10)
+    rare = {term: rarity(times, count) for term, times in holding.items() if 1 < times <= most}
     sums: dict[str, float] = {}
     for number in best:
-        for term in sorted(told.intersection(terms[number])):
-            if 1 < holding[term] <= max(2, len(terms) // 10):
-                share = figures[number] / figures[best[0]]
-                sums[term] = sums.get(term, 0.0) + share * rarity(holding[term], count)
+        share = figures[number] / figures[best[0]]
+        for term in rare.keys() & there[number]:
+            sums[term] = sums.get(term, 0.0) + share * rare[term]
     new = sorted(sums, key=lambda term: (-sums[term], term))[:NEW_TERMS]
-    return {term: FEEDBACK * sums[term] / sums[new[0]] * rarity(holding[term], count) for term in new}
+    more = {term: FEEDBACK * sums[term] / sums[new[0]] * rare[term] for term in new}
+    return more, [number for number, found in there.items() if not found.isdisjoint(new)]
 
 
 def _around(figures: Mapping[int, float], candidates: Sequence[Candidate]) -> dict[int, float]:
     """Lines support those around them in the chat."""
-    places = {(each.finding.line.chat_id, each.finding.line.place): each for each in candidates if each.finding.line}
+    chats: dict[int, dict[int, tuple[int, int, bool]]] = defaultdict(dict)
+    for each in candidates:
+        line, number = each.finding.line, each.finding.doc
+        if line is not None:
+            says = figures[number] > 0 or len(each.terms) >= SUBSTANCE
+            chats[line.chat_id][line.place] = number, line.talk, says
     lifted = dict(figures)
-    for (chat, place), each in places.items():
-        figure, line = figures[each.finding.doc], each.finding.line
-        if not figure or line is None:
-            continue
-        for step, share in ((1, NEXT), (2, NEXT * SECOND), (-1, BEFORE), (-2, BEFORE * SECOND)):
-            other = places.get((chat, place + step))
-            says = other is not None and (figures[other.finding.doc] or len(other.terms) >= SUBSTANCE)
-            if other is not None and other.finding.line is not None and says:
-                near = 1.0 if other.finding.line.talk == line.talk else OTHER_TALK
-                lifted[other.finding.doc] += share * near * figure
+    for places in chats.values():
+        for place, (number, talk, _) in places.items():
+            figure = figures[number]
+            for step, share in SUPPORT if figure else ():
+                other, its_talk, says = places.get(place + step, NOWHERE)
+                if says:
+                    lifted[other] += share * (1.0 if its_talk == talk else OTHER_TALK) * figure
     return lifted
 
 
-def _in_talks(figures: Mapping[int, float], candidates: Sequence[Candidate]) -> dict[int, float]:
+def _in_talks(figures: dict[int, float], candidates: Sequence[Candidate]) -> dict[int, float]:
     """Lines of a talk that is about the question count more."""
-    lines = [(each.finding.line, figures[each.finding.doc]) for each in candidates if each.finding.line]
-    sums = talk_sums((((line.chat_id, line.talk), figure) for line, figure in lines), TALK_DECAY)
+    lines = {each.finding.doc: (line.chat_id, line.talk) for each in candidates if (line := each.finding.line)}
+    sums = talk_sums(((talk, figures[number]) for number, talk in lines.items()), TALK_DECAY)
     if not sums:
-        return dict(figures)
-    return {
-        each.finding.doc: figures[each.finding.doc]
-        * (1 + IN_TALK * sums[each.finding.line.chat_id, each.finding.line.talk] if each.finding.line else 1)
-        for each in candidates
-    }
+        return figures
+    return figures | {number: figures[number] * (1 + IN_TALK * sums[talk]) for number, talk in lines.items()}

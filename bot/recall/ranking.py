@@ -5,6 +5,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Literal
 
 from bot.core.clock import DAY_MS
@@ -71,6 +72,9 @@ SHORT = 40
 
 AROUND_CHARS = 80
 """Characters of a line around another."""
+
+Mix = tuple[float, tuple[tuple[str, float], ...], CutReason]
+"""The figure that orders a candidate, what that is made of, and why it is not brought."""
 
 RANKED_LAST: tuple[CutReason, ...] = ("no_term", "beyond", "aside", "former")
 """What is not brought for these reasons comes after all else."""
@@ -208,7 +212,7 @@ def rank(
 
     Only the mode hybrid looks at `like`; where nothing has a vector, words decide, and the trace says why.
     """
-    candidates = sorted(candidates, key=lambda each: each.finding.doc)  # sums are the same in whatever order they came
+    candidates = sorted(candidates, key=attrgetter("finding.doc"))  # sums are the same in whatever order they came
     like = like if task.mode == "hybrid" and like is not None else Likeness()
     meant = like.shares if task.profile != "seed" else {}
     whole = telling(task.question, matches)
@@ -216,9 +220,14 @@ def rank(
     fit = lexical_fit(task.question, matches, candidates, meant, whole)
     own = own_terms_fit(task.question, fit)
     nothing = lines_to_hide(task.question, own, candidates)
-    scored = _keyword(fit, candidates) if task.mode == "keyword" else _mixed(task, fit, candidates, nothing)
-    talks = rank_talks(task.question, task.now, matches, candidates, scored, fit.counts, meant)
-    scored = _in_talks(scored, talks) if task.profile != "seed" else scored
+    mixes = _keyword(fit, candidates) if task.mode == "keyword" else _mixed(task, fit, candidates, nothing)
+    heard = [
+        ((line.chat_id, line.talk), score)
+        for each, (score, _, cut) in zip(candidates, mixes, strict=True)
+        if (line := each.finding.line) is not None and cut != "no_term"
+    ]
+    talks = rank_talks(task.question, task.now, matches, candidates, heard, fit.counts, meant)
+    scored = _scored(candidates, mixes, talks if task.profile != "seed" else ())
     scored = filtered(task.question, own, candidates, scored, nothing, meant)
     ordered = sorted(scored, key=_place)
     if task.profile != "seed":
@@ -237,26 +246,25 @@ def _thresholds(task: RankTask) -> tuple[tuple[str, float], ...]:
     return ("relevance", task.rules.min_relevance), ("score", task.rules.min_score)
 
 
-def _keyword(fit: LexicalFit, candidates: Sequence[Candidate]) -> list[ScoredHit]:
+def _keyword(fit: LexicalFit, candidates: Sequence[Candidate]) -> list[Mix]:
     """By their words alone; when nothing has one of them, the newest (checklist C28)."""
     figures = fit.figures
     if not any(figures.values()):
         newest = max((each.finding.at for each in candidates), default=1) or 1
-        return [ScoredHit(each.finding, each.finding.at / newest, (("recent", 1.0),)) for each in candidates]
+        return [(each.finding.at / newest, (("recent", 1.0),), "") for each in candidates]
     return [
-        ScoredHit(each.finding, figure := figures[each.finding.doc], (("words", figure),), "" if figure else "no_term")
-        for each in candidates
+        (figure := figures[each.finding.doc], (("words", figure),), "" if figure else "no_term") for each in candidates
     ]
 
 
-def _mixed(task: RankTask, fit: LexicalFit, candidates: Sequence[Candidate], nothing: Set[int]) -> list[ScoredHit]:
+def _mixed(task: RankTask, fit: LexicalFit, candidates: Sequence[Candidate], nothing: Set[int]) -> list[Mix]:
     """Words, age and importance."""
     if task.profile == "seed":
-        return [_seeded(task, each) for each in candidates]
+        return [_seeded(task, each.finding) for each in candidates]
     return _ours(task, fit, candidates, nothing)
 
 
-def _ours(task: RankTask, fit: LexicalFit, candidates: Sequence[Candidate], nothing: Set[int]) -> list[ScoredHit]:
+def _ours(task: RankTask, fit: LexicalFit, candidates: Sequence[Candidate], nothing: Set[int]) -> list[Mix]:
     """The mix scales what the words say, so that age orders and hides nothing (in the reference it hides).
 
     The best is what else is measured by; what tells `nothing` is none, however well its words fit.
@@ -264,29 +272,31 @@ def _ours(task: RankTask, fit: LexicalFit, candidates: Sequence[Candidate], noth
     rules = task.rules
     top = max((figure for doc, figure in fit.figures.items() if doc not in nothing), default=0.0)
     sure = relevance(fit.best, rules.saturation)
-    scored: list[ScoredHit] = []
+    mixes: list[Mix] = []
     for each in candidates:
-        figure = fit.figures[each.finding.doc]
+        finding = each.finding
+        figure = fit.figures[finding.doc]
         found = sure * min(figure / top, 1.0) if top else 0.0
-        fresh, told = recency(_used(each.finding), task.now, rules), _told(each.finding, rules)
-        fresh += AGELESS * fit.meant.get(each.finding.doc, 0.0) * (0.5 - fresh)
+        fresh = recency(_used(finding), task.now, rules)
+        # A line weighs nothing by itself; what was kept does.
+        told = importance(_count(finding), _liked(finding), rules) if finding.kind != "line" else 0.0
+        fresh += AGELESS * fit.meant.get(finding.doc, 0.0) * (0.5 - fresh)
         score = found * (rules.relevance + rules.recency * fresh + rules.importance * told)
         parts = (("words", figure), ("relevance", found), ("recency", fresh), ("importance", told))
-        new = found * (rules.relevance + rules.recency + rules.importance * told)
-        shown = figure > 0 and _kept(task, each.finding)
-        scored.append(ScoredHit(each.finding, score, parts, "" if shown else _cut(figure, found, new, rules)))
-    return scored
+        cut = _cut(figure, found, found * (rules.relevance + rules.recency + rules.importance * told), rules)
+        mixes.append((score, parts, "" if cut and figure > 0 and _kept(task, finding) else cut))
+    return mixes
 
 
-def _seeded(task: RankTask, each: Candidate) -> ScoredHit:
+def _seeded(task: RankTask, finding: SearchHit) -> Mix:
     """Exactly the reference's formula: the parts are added, and the sum decides whether it is brought."""
-    rules, finding = task.rules, each.finding
+    rules = task.rules
     raw = content_score(seed_tokens(task.question.text), finding.text)
     found = relevance(raw, rules.saturation)
     fresh, told = recency(_used(finding), task.now, rules), importance(_count(finding), _liked(finding), rules)
     score = rules.relevance * found + rules.recency * fresh + rules.importance * told
     parts = (("raw", raw), ("relevance", found), ("recency", fresh), ("importance", told))
-    return ScoredHit(finding, score, parts, _cut(raw, found, score, rules))
+    return score, parts, _cut(raw, found, score, rules)
 
 
 def _cut(words: float, found: float, score: float, rules: RankRules) -> CutReason:
@@ -314,20 +324,16 @@ def _liked(finding: SearchHit) -> float | None:
     return finding.memory.feedback if finding.memory is not None else None
 
 
-def _told(finding: SearchHit, rules: RankRules) -> float:
-    """A line weighs nothing by itself; what was kept does."""
-    return importance(_count(finding), _liked(finding), rules) if finding.kind != "line" else 0.0
-
-
-def _in_talks(scored: Sequence[ScoredHit], talks: Sequence[TalkScore]) -> list[ScoredHit]:
-    """Lines of a talk that is about the question count more."""
+def _scored(candidates: Sequence[Candidate], mixes: Sequence[Mix], talks: Sequence[TalkScore]) -> list[ScoredHit]:
+    """The candidates with their mixes; lines of a talk that is about the question count more."""
     figures = {(each.chat_id, each.talk): each.figure for each in talks}
     done: list[ScoredHit] = []
-    for one in scored:
-        line = one.finding.line
+    for each, (score, parts, cut) in zip(candidates, mixes, strict=True):
+        line = each.finding.line
         figure = figures.get((line.chat_id, line.talk), 0.0) if line is not None else 0.0
-        parts = (*one.parts, ("talk", figure)) if figure else one.parts
-        done.append(ScoredHit(one.finding, one.score * (1 + OF_TALK * figure), parts, one.cut) if figure else one)
+        if figure:
+            score, parts = score * (1 + OF_TALK * figure), (*parts, ("talk", figure))
+        done.append(ScoredHit(each.finding, score, parts, cut))
     return done
 
 
@@ -408,5 +414,5 @@ def with_context(trace: RecallTrace) -> RecallTrace:
         )
         return replace(finding, around=told)
 
-    chosen = (one if one.cut else replace(one, finding=around(one.finding)) for one in trace.scored)
+    chosen = (one if one.cut else one._replace(finding=around(one.finding)) for one in trace.scored)
     return replace(trace, scored=tuple(chosen))

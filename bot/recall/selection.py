@@ -3,8 +3,8 @@ for injection."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from heapq import heappop, heapreplace
+from itertools import filterfalse
 
 from bot.core.recall import Matches, RecallTrace, ScoredHit
 from bot.recall.query import SearchQuery
@@ -83,8 +83,8 @@ def best_besides_lines(matches: Matches, sums: Mapping[int, float]) -> Sequence[
     """Of the documents with these figures those that are no lines, the READ best: there are always more lines."""
     if not matches.talks:
         return ()
-    lines = matches.length_of
-    return sorted((doc for doc in sums if doc not in lines), key=lambda doc: (-sums[doc], -doc))[:READ]
+    others = filterfalse(matches.length_of.__contains__, sums)
+    return sorted(others, key=lambda doc: (-sums[doc], -doc))[:READ]
 
 
 def with_kept_memory(text: str, done: Sequence[ScoredHit]) -> tuple[ScoredHit, ...]:
@@ -107,8 +107,8 @@ def with_kept_memory(text: str, done: Sequence[ScoredHit]) -> tuple[ScoredHit, .
     if not done[best].cut or not figures[best] or figures[best] < FITS * max(figures.values()):
         return tuple(done)
     last, second = places[-1], places[1]
-    rest = [replace(one, cut="limit") if place == last else one for place, one in enumerate(done) if place != best]
-    return (*rest[:second], replace(done[best], cut=""), *rest[second:])
+    rest = [one._replace(cut="limit") if place == last else one for place, one in enumerate(done) if place != best]
+    return (*rest[:second], done[best]._replace(cut=""), *rest[second:])
 
 
 def _shared_weight(words: Mapping[str, float], text: str) -> float:

@@ -4,12 +4,11 @@ import heapq
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from operator import mul
+from operator import itemgetter
 from typing import TypeVar, cast
 
 from bot.core.clock import DAY_MS
-from bot.core.recall import Candidate, Matches, ScoredHit, TalkScore
+from bot.core.recall import Candidate, IndexedTalk, Matches, TalkScore
 from bot.recall.query import SearchQuery
 
 K1, B = 2.5, 0.75
@@ -51,21 +50,31 @@ TalkCounts = dict[int, int]
 """How often something is in each talk, by the talk's place among all."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Words:
-    """BM25 over whole talks: how much the length of each holds it back."""
+class _TalkFigures:
+    """BM25 over whole talks: what each has so far, by its place."""
 
-    long: Sequence[float]
+    def __init__(self, talks: Sequence[IndexedTalk]) -> None:
+        average = max(1.0, sum(each.length for each in talks) / len(talks))
+        self._long = [K1 * (1 - B + B * each.length / average) for each in talks]
+        """How much the length of each holds it back."""
+        self._figures = [0.0] * len(talks)
 
-    def add(self, figures: dict[int, float], weight: float, times: Mapping[int, int], *, only: bool = False) -> None:
-        """Add what a term that is so often in these talks gives each; `only` those that have a figure already."""
-        rare = weight * rarity(len(times), len(self.long))
+    def add(self, weight: float, times: Mapping[int, int]) -> None:
+        """Add what a term that is so often in these talks gives each."""
+        rare = weight * self.rarity(len(times))
+        figures, long = self._figures, self._long
         for place, count in times.items():
-            share = rare * count * (K1 + 1) / (count + self.long[place])
-            if place in figures:
-                figures[place] += share
-            elif not only:
-                figures[place] = share
+            figures[place] += rare * count * (K1 + 1) / (count + long[place])
+
+    def rarity(self, holding: int) -> float:
+        """The weight of a term that so many talks hold."""
+        return rarity(holding, len(self._long))
+
+    def shares(self, places: Iterable[int]) -> dict[int, float]:
+        """The figures of these, the best 1; empty when none has any."""
+        figures = {place: self._figures[place] for place in places}
+        best = max(figures.values(), default=0.0)
+        return {place: figure / best for place, figure in figures.items()} if best else {}
 
 
 def rarity(holding: int, count: int) -> float:
@@ -78,43 +87,36 @@ def rank_talks(
     now: int,
     matches: Matches,
     candidates: Sequence[Candidate],
-    scored: Sequence[ScoredHit],
+    heard: Iterable[tuple[TalkKey, float]],
     counts: Mapping[int, Mapping[str, int]],
     meant: Mapping[int, float],
 ) -> tuple[TalkScore, ...]:
     """Every talk that has anything in common with the question, the best first, its figure at most 1; `now` in ms.
 
-    `counts` is how often each term of the question is in each candidate, `meant` how like the question documents are,
-    0 to 1.
+    `heard` are the figures of lines by their talks, `counts` is how often each term of the question is in each candidate,
+    `meant` how like the question documents are, 0 to 1.
     """
     if not matches.talks:
         return ()
-    talks = {(each.chat_id, each.talk): each for each in matches.talks}
-    average = max(1.0, sum(each.length for each in matches.talks) / len(matches.talks))
-    words = _Words([K1 * (1 - B + B * each.length / average) for each in matches.talks])
     long = message_share(question)
-    keys = tuple(talks)
-    whole = {
-        keys[place]: figure
-        for place, figure in _whole(question, matches, candidates, counts, words, FEEDBACK * long).items()
-    }
-    heard = [(one.finding.line, one.score) for one in scored if one.finding.line and one.cut != "no_term"]
-    lines = talk_sums((((line.chat_id, line.talk), score) for line, score in heard), MORE, LINES)
+    places = {(each.chat_id, each.talk): place for place, each in enumerate(matches.talks)}
+    whole = _whole(question, matches, candidates, counts, FEEDBACK * long)
+    lines = {places[key]: figure for key, figure in talk_sums(heard, MORE, LINES).items() if key in places}
     of = matches.talk_of
-    like = talk_sums(((of[doc], share) for doc, share in meant.items() if doc in of), MEANT_MORE, MEANT_LINES)
-    near = {keys[place]: figure for place, figure in like.items()}
+    near = talk_sums(((of[doc], share) for doc, share in meant.items() if doc in of), MEANT_MORE, MEANT_LINES)
     share, beside = TOGETHER * (1 + long), MEANT if near else 0.0
-    figures: dict[TalkKey, float] = {}
-    for key in whole.keys() | (lines.keys() & talks.keys()) | near.keys():
-        at = talks[key].at
-        figure = share * whole.get(key, 0.0) + (1 - share) * lines.get(key, 0.0)
-        figure += beside * (near.get(key, 0.0) - figure)
-        figure *= 1 + LATELY * long * 0.5 ** (max(0, now - at) / HALF_MS)
-        asked = any(talks[key].begun < end and start <= at for start, end in question.spans)
-        figures[key] = figure * (1 + DATED * asked)
-    best = max(figures.values(), default=0.0) or 1.0
-    ordered = sorted(figures, key=lambda key: (-figures[key], -talks[key].at, key))
-    return tuple(TalkScore(*key, figures[key] / best) for key in ordered)
+    found: list[tuple[float, int, int, int]] = []
+    for place in whole.keys() | lines.keys() | near.keys():
+        talk = matches.talks[place]
+        figure = share * whole.get(place, 0.0) + (1 - share) * lines.get(place, 0.0)
+        figure += beside * (near.get(place, 0.0) - figure)
+        figure *= 1 + LATELY * long * 0.5 ** (max(0, now - talk.at) / HALF_MS)
+        if question.spans and any(talk.begun < end and start <= talk.at for start, end in question.spans):
+            figure *= 1 + DATED
+        found.append((-figure, -talk.at, talk.chat_id, talk.talk))
+    found.sort()
+    best = (-found[0][0] if found else 0.0) or 1.0
+    return tuple([TalkScore(chat, talk, -figure / best) for figure, _, chat, talk in found])
 
 
 def message_share(question: SearchQuery) -> float:
@@ -132,40 +134,37 @@ def _whole(
     matches: Matches,
     candidates: Sequence[Candidate],
     counts: Mapping[int, Mapping[str, int]],
-    words: _Words,
     feedback: float,
 ) -> dict[int, float]:
     """The words' figures of whole talks, the best 1. Lines that were looked at tell how often a term is in them."""
+    of = matches.talk_of
     again: dict[str, TalkCounts] = defaultdict(dict)
     for doc, found in counts.items():
-        place = matches.talk_of.get(doc)
-        for term, count in found.items():
-            if count > 1 and place is not None:
-                again[term][place] = again[term].get(place, 0) + count - 1
-    figures: dict[int, float] = {}
+        if sum(found.values()) > len(found) and (place := of.get(doc)) is not None:
+            for term, count in found.items():
+                if count > 1:
+                    again[term][place] = again[term].get(place, 0) + count - 1
+    words = _TalkFigures(matches.talks)
+    holding = set[int]()
     for posting in matches.postings:
-        times = Counter(map(matches.talk_of.get, posting.docs))
+        times = Counter(map(of.get, posting.docs))
         times.pop(None, 0)  # what is no line
         for place, count in again.get(posting.term, {}).items():
             times[place] += count
-        words.add(figures, question.weights[posting.term], cast("TalkCounts", times))
-    best = max(figures.values(), default=0.0)
-    if not best:
-        return {}
-    shares = {place: figure / best for place, figure in figures.items()}
-    if feedback < LEAST_FEEDBACK:
+        holding.update(cast("TalkCounts", times))
+        words.add(question.weights[posting.term], cast("TalkCounts", times))
+    shares = words.shares(holding)
+    if not shares or feedback < LEAST_FEEDBACK:
         return shares
-    of = matches.talk_of
     lines = [(of[each.finding.doc], each.terms) for each in candidates if each.finding.doc in of]
     # A new term alone brings nothing: it may be anybody's.
     for weight, times_of in _new(question, shares, lines, words):
-        words.add(figures, feedback * weight, times_of, only=True)
-    best = max(figures.values())
-    return {place: figure / best for place, figure in figures.items()}
+        words.add(feedback * weight, times_of)
+    return words.shares(holding)
 
 
 def _new(
-    question: SearchQuery, figures: Mapping[int, float], lines: Sequence[tuple[int, Sequence[str]]], words: _Words
+    question: SearchQuery, figures: Mapping[int, float], lines: Sequence[tuple[int, Sequence[str]]], words: _TalkFigures
 ) -> list[tuple[float, TalkCounts]]:
     """Terms of the best talks that the question lacks, with what each tells and the talks that it is seen in."""
     best = {place: figures[place] for place in sorted(figures, key=lambda place: (-figures[place], place))[:LIKE_BEST]}
@@ -180,7 +179,7 @@ def _new(
     for term, times in seen.items():
         if len(times) > 1:
             sure = sum([figure * min(times.get(place, 0), MOST_LINES) for place, figure in best.items()])
-            sums.append((-sure * rarity(len(times), len(words.long)), term))
+            sums.append((-sure * words.rarity(len(times)), term))
     ordered = heapq.nsmallest(NEW_TERMS, sums)
     return [(figure / ordered[0][0], seen[term]) for figure, term in ordered]
 
@@ -188,10 +187,12 @@ def _new(
 def talk_sums(lines: Iterable[tuple[Key, float]], decay: float, most: int | None = None) -> dict[Key, float]:
     """The figures of each talk's lines together, the best talk's 1; of `most` lines each next one counts `decay` of the
     one before. Empty when no line has a figure."""
-    found: dict[Key, list[float]] = defaultdict(list)
-    for key, figure in lines:
-        found[key].append(figure)
-    counts = [decay**place for place in range(max(map(len, found.values()), default=0))]
-    sums = {key: sum(map(mul, sorted(figures, reverse=True)[:most], counts)) for key, figures in found.items()}
+    told: dict[Key, int] = {}
+    sums: dict[Key, float] = {}
+    for key, figure in sorted(lines, key=itemgetter(1), reverse=True):
+        before = told.get(key, 0)
+        if most is None or before < most:
+            told[key] = before + 1
+            sums[key] = sums.get(key, 0.0) + figure * decay**before
     best = max(sums.values(), default=0.0)
     return {key: figure / best for key, figure in sums.items()} if best > 0 else {}
