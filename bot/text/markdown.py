@@ -1,4 +1,7 @@
-"""Model markdown as Telegram entities, as Discord markdown, and half-written as a preview."""
+"""Model markdown as Telegram entities, as Discord markdown, and half-written as a preview.
+
+Read here and by no CommonMark library: marks beside Chinese, in sums, faces and __names__ are not told apart there, and a
+preview needs what is still open. All else stays as it is to the letter."""
 
 import re
 import unicodedata
