@@ -7,6 +7,7 @@ from itertools import takewhile
 from bot.core.clock import MINUTE_MS
 from bot.core.memories import SIGNAL_WEIGHTS, Signal
 from bot.language.statements import patterns_of
+from bot.language.time.parts import MONTH_LIKE_EN, WEEKDAY_EN
 from bot.text.catalogue import LazyPattern, read_table
 from bot.text.clean import one_row
 from bot.text.fold import fold, fold_mapped, unfold
@@ -47,7 +48,7 @@ _BARE = LazyPattern(
 )
 """A cue, and small words that say nothing of their own beside a value."""
 _NUMERAL = "(?:[0-9]{1,2}|[一二三四五六七八九十]{1,3})"
-_MONTH = "(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\\.?"
+_MONTH = rf"{MONTH_LIKE_EN}\.?"
 _KINDS = tuple(
     LazyPattern(pattern)
     for pattern in (
@@ -55,7 +56,7 @@ _KINDS = tuple(
         f"|\\b[0-9]{{1,2}}(?:st|nd|rd|th)? (?:of )?{_MONTH}"
         r"|(?<![0-9])(?:[0-9]{4}[-/.])?[0-9]{1,2}[-/][0-9]{1,2}(?![0-9])",
         f"{_NUMERAL}[日号](?![楼线])|\\b(?:the )?[0-9]{{1,2}}(?:st|nd|rd|th)\\b",
-        r"(?:这|下|上)*个?(?:周|星期|礼拜)[一二三四五六日天]|\b(?:mon|tues?|wednes|wed|thurs?|fri|satur|sat|sun)(?:day)?\b",
+        rf"(?:这|下|上)*个?(?:周|星期|礼拜)[一二三四五六日天]|\b{WEEKDAY_EN}\b",
         rf"(?:早上|上午|中午|下午|傍晚|晚上|凌晨)?(?:[0-9]{{1,2}}[:：][0-9]{{2}}|{_NUMERAL}点(?:半|一刻|{_NUMERAL}分?)?)"
         r"|\b[0-9]{1,2}(?::[0-9]{2})? ?[ap]\.?m\b\.?|\b[0-9]{1,2}:[0-9]{2}\b",
         r"(?<![0-9.])[0-9]+(?:\.[0-9]+)?(?![0-9.]*[0-9])",

@@ -7,6 +7,7 @@ from bot.language import assertions
 from bot.language.assertions import LINK, VOCABULARY, folded_plain, novelty, numbers
 from bot.language.statements import holds_link, is_injection
 from bot.language.time.dates import named_times
+from bot.language.time.parts import FULL_WEEKDAY_EN, MONTH_LIKE_EN
 from bot.memory.transcript import DigestLine, LineWords
 from bot.text.catalogue import LazyPattern
 from bot.text.dates import local_day
@@ -48,9 +49,7 @@ _EVERYBODY = (
 )
 _BEGINS = re.compile(r"(?:^|[.!?;:。！？；：])[\s\"'(]*$")
 _ACTS = re.compile(r"(?:'s|,? (?:is|was|are|were|has|had|have|will|would|wants?|\w+(?:ed|s)))\b")
-_CALENDAR = re.compile(
-    "(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*|(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
-)
+_CALENDAR = re.compile(f"{MONTH_LIKE_EN}|{FULL_WEEKDAY_EN}s?")
 SCAFFOLD = LazyPattern(
     "聊了|聊到|聊|问了?|谈到|谈了|谈|提到|说了|说到|讨论了?|用户|大家|关于|以及|还有|和|最近|今天|分享了?|表示|计划|打算|有点|有些"
     r"|\b(?:talk(?:ed|s|ing)?|chat(?:ted|s)?|discuss(?:ed|es)?|mention(?:ed|s)?"

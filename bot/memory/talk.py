@@ -28,6 +28,7 @@ from bot.language.assertions import (
 from bot.language.time.calendar import DateRange, NamedTime
 from bot.language.time.dates import checked_when, days_beside, named_times
 from bot.language.time.moments import TIME_CHARS, reading_of, unspaced
+from bot.language.time.parts import WEEKDAY_NAMES, WEEKDAYS_ZH
 from bot.memory.digest.answer import DigestItem
 from bot.memory.screening import SCAFFOLD
 from bot.memory.transcript import DigestLine, TalkScope, forgets, played, words_of
@@ -53,11 +54,9 @@ WEEK = 7
 PAIR = 2
 """So many who talk are no number that a statement counts: one of them is nuan."""
 
-_ZH_WEEK = dict(zip("一二三四五六日天", ("mon", "tue", "wed", "thu", "fri", "sat", "sun", "sun"), strict=True))
 _WEEKDAY = re.compile(
-    r"(?:周|星期|礼拜)([一二三四五六日天])|\b(mon|tue|wed|thu|fri|sat|sun)(?:s?day|nesday|rsday|urday|[sr]+)?s?\b"
+    rf"(?:周|星期|礼拜)([一二三四五六日天])|\b({'|'.join(WEEKDAY_NAMES)})(?:s?day|nesday|rsday|urday|[sr]+)?s?\b"
 )
-_DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _FIGURES = re.compile(r"\d+")
 _OF_WEEK = (
     re.compile(r"\bweek(?: \w+){0,2} ?$"),
@@ -255,7 +254,7 @@ def _spelt(one: NamedTime, text: str, spelt: set[str]) -> bool:
 def _told_day(day: date, talk: TalkText, said_at: int) -> bool:
     today, number = local_day(said_at, talk.tz), str(day.day)
     named = [one for words, at in talk.told for one in times(words, at, talk.tz)]
-    if abs(day - today) <= NEAR_DAYS and _DAYS[day.weekday()] in _weekdays("\n".join(words for words, _ in talk.told)):
+    if abs(day - today) <= NEAR_DAYS and day.weekday() in _weekdays("\n".join(words for words, _ in talk.told)):
         return True
     around = any(days.first < days.last and days.first <= day <= days.last for one in named for days in one.choices)
     if not around and abs(day - today) > MONTH:
@@ -278,9 +277,9 @@ def _clocks(folded: str) -> frozenset[str]:
     return frozenset(str(figure) for one in clocks for figure in (one.hour, one.hour + 12, one.minute))
 
 
-def _weekdays(text: str) -> set[str]:
-    """The days of the week that a folded text names, also as they come every week."""
-    return {_ZH_WEEK.get(han, latin) for han, latin in _WEEKDAY.findall(text)}
+def _weekdays(text: str) -> set[int]:
+    """The days of the week, Monday is 0, that a folded text names, also as they come every week."""
+    return {WEEKDAYS_ZH[han] if han else WEEKDAY_NAMES.index(latin) for han, latin in _WEEKDAY.findall(text)}
 
 
 def _without(text: str, days: Iterable[NamedTime]) -> str:

@@ -13,6 +13,7 @@ from bot.core.people import SCRIPTS
 from bot.language.reminders.wording import in_second_person
 from bot.language.sections import SLOT_QUESTION_WORDS
 from bot.language.statements import is_sad, statements_in
+from bot.language.time.parts import DAYS_OFF
 from bot.language.wishes.reader import list_asked
 from bot.model.offline_prompt import RECEIPT, PromptFacts, read_prompt
 from bot.text.catalogue import Catalogue, LazyPattern
@@ -71,7 +72,6 @@ _TODAY_ASKED = LazyPattern(
     r"|\bwhat(?:'s| is) (?:the )?(?:date|time|day)\b(?: is it)?(?: today| now)?\W*\Z|\bwhat (?:day|time|date) is it\b|\btoday's date\b"
 )
 _DAY_ASKED = LazyPattern("(大后|今|明|后)[天日晚早儿]|\\b(today|tonight|tomorrow)\\b")
-_DAYS_AHEAD = {"今": 0, "today": 0, "tonight": 0, "明": 1, "tomorrow": 1, "后": 2, "大后": 3}
 _PLANS_ASKED = LazyPattern(
     r"(?:什么|啥|哪些|咩)(?:事情?|安排|计划|要做|日程)|(?:要|该|得)(?:做|干|办|忙)(?:点|些)?(?:什么|啥)|(?:有没有|有)(?:安排|事)[吗呢?\s]*\Z|几点.{0,4}(?:起床?|叫我)"
     r"|\bwhat(?:'s| is| do i have| have i got| am i doing| are my)?\b.*\b(?:on|to do|plans?|planned|schedule|due|coming up|today|tomorrow)\b.*\?"
@@ -245,7 +245,7 @@ class OfflineModel:
         if wanted is None or not heard.now[0]:
             return tuple(dict.fromkeys(heard.tasks))
         word = wanted[1] or wanted[2]
-        day = date.fromisoformat(heard.now[0]) + timedelta(days=_DAYS_AHEAD[word])
+        day = date.fromisoformat(heard.now[0]) + timedelta(days=DAYS_OFF[word])
         names = (f"{day.month}月{day.day}日", f"{day:%b} {day.day}")
         return tuple(line for line in dict.fromkeys(heard.tasks) if any(name in line for name in names))
 

@@ -12,6 +12,7 @@ from bot.core.sessions import Dialogue
 from bot.language.sections import is_lasting, is_single_valued
 from bot.language.time.dates import named_times
 from bot.language.time.moments import unspaced
+from bot.language.time.parts import DAYS_OFF
 from bot.prompt.days import CatalogueText, DayFormatter, said_at, speaks_of_days
 from bot.prompt.opening_facts import (
     OVER_DAYS,
@@ -45,21 +46,6 @@ _LEVELS: tuple[tuple[int, TalkPeriod], ...] = (
 )
 """Up to which age, ms, talks are told by themselves, by hour, by day and by week; older ones by month (C38)."""
 
-
-_NEAR = {
-    "大后": 3,
-    "后": 2,
-    "明": 1,
-    "今": 0,
-    "昨": -1,
-    "大前": -3,
-    "前": -2,
-    "tom": 1,
-    "tm": 1,
-    "today": 0,
-    "tonight": 0,
-    "yes": -1,
-}
 _PARTS = {"早": "早上", "晚": "晚上", "tonight": " evening"}
 _NEAR_DAY = re.compile(
     r"大?[后後]天|大?前天|[今明昨]天|[今明](?:早|日)(?![已就])(?:上(?![班课课學学]))?|[今明昨]晚(?:上(?![班课学學]))?"
@@ -170,7 +156,7 @@ def _on_days(talk: Dialogue, days: DayFormatter) -> str:
 
     def dated(found: re.Match[str]) -> str:
         near = found[0].lower().replace("後", "后")
-        day = said + timedelta(days=next(far for start, far in _NEAR.items() if near.startswith(start)))
+        day = said + timedelta(days=next(off for word, off in DAYS_OFF.items() if near.startswith(word)))
         month = days.words("month_names").split()[day.month - 1]
         part = next((told for end, told in _PARTS.items() if near.removesuffix("上").endswith(end)), "")
         return days.words("date", year=day.year, month=month, day=day.day) + part

@@ -2,7 +2,7 @@
 
 import re
 
-from bot.language.time.parts import TAKEN, TimeParts
+from bot.language.time.parts import MONTH_NAMES, TAKEN, TimeParts
 from bot.text.catalogue import LazyPattern, read_table
 from bot.text.fold import fold_mapped, unfold
 from bot.text.length import clip
@@ -13,7 +13,9 @@ ANY: dict[str, str] = {name: "|".join(texts) for name, texts in _DATA["any"].ite
 _NUDGE_EN = ANY["nudge_en"]
 ABOUT = LazyPattern(f"{ANY['about']}|{_NUDGE_EN}")
 QUOTED = LazyPattern('“[^”]*”|「[^」]*」|『[^』]*』|"[^"]*"|`[^`]*`|《[^》]*》|^>.*$', re.MULTILINE)
-STOPS = LazyPattern(r"[。！？!?\n；;]|(?<![ap]\.m)(?<!jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec)\.(?=\s)")
+_FULL_STOP = rf"(?<![ap]\.m)(?<!{'|'.join(name for name in MONTH_NAMES if name != 'may')})\.(?=\s)"
+"""The dot of p.m. or Jan. ends nothing; May is written out."""
+STOPS = LazyPattern(rf"[。！？!?\n；;]|{_FULL_STOP}")
 MISSPELT = LazyPattern(
     r"(?a)题醒|提型(?=我)|(?<=小时)候(?=提醒|[叫喊提]我)|\b(?!remind)(?=\w*n)(?=\w*m)r[emind]{5}(?= (?:me|us)\b)"
 )
@@ -32,9 +34,7 @@ WANTED, ENDED, KEPT, CHANGED, GONE = (LazyPattern(ANY[name]) for name in ("wante
 stay; what is no more."""
 DAY_BEFORE = LazyPattern(ANY["day_before"])
 """A day that is counted from another one."""
-CLAUSE_END = LazyPattern(
-    r"[，。！？；,!?;\n…~～]|\.{2,}|(?<![ap]\.m)(?<!jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec)\.(?=\s)"
-)
+CLAUSE_END = LazyPattern(rf"[，。！？；,!?;\n…~～]|\.{{2,}}|{_FULL_STOP}")
 _BESIDE_HAN = LazyPattern(r"(?<=[㐀-鿿])\s+|\s+(?=[㐀-鿿])")
 MOST_CLAUSES, LEAST_CLAUSE = 2, 4
 """Clauses of a request that is set as it is read, and from how many characters on a clause counts."""

@@ -8,9 +8,11 @@ from bot.language.time.parts import (
     EN,
     EN_HOUR,
     FEASTS_EN,
+    FULL_WEEKDAY_EN,
     MONTH_EN,
     MONTH_NAMES,
     TAKEN,
+    WEEKDAY_EN,
     WEEKDAY_NAMES,
     ClockTime,
     DayPart,
@@ -23,11 +25,9 @@ from bot.language.time.parts import (
 )
 from bot.text.catalogue import LazyPattern
 
-WD = r"(?:mon(?:day)?|tues?(?:day)?|wed(?:nesday)?|thu(?:rs?(?:day)?)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?)"
-
 _FROM = LazyPattern(
     rf"(?a)\b(?P<n>{EN}) (?P<unit>days?|weeks?|fortnights?) (?:from|after) (?:(?P<near>today|tomorrow)"
-    rf"|(?:on )?(?:(?P<which>this|next|coming|this coming) )?(?P<day>{WD}))\b"
+    rf"|(?:on )?(?:(?P<which>this|next|coming|this coming) )?(?P<day>{WEEKDAY_EN}))\b"
 )
 """A week from Friday."""
 _AFTER = LazyPattern(r"(?a)\b(?:on )?the day (?P<way>after|before) (?P<feast>" + "|".join(FEASTS_EN) + r")\b")
@@ -47,7 +47,7 @@ _EVENT = LazyPattern(
 )
 """What happens at a time that nobody knows: it says nothing beside a time of day."""
 _WEEKEND = LazyPattern(r"(?a)\b(?:(?:on |over )?(?P<which>this|the|next) weekend|(?:on|at) the weekend)\b")
-_OVER = LazyPattern(r"(?a)\b(?:yesterday|last (?:night|week|month|year|" + WD + r")|ago)\b")
+_OVER = LazyPattern(r"(?a)\b(?:yesterday|last (?:night|week|month|year|" + WEEKDAY_EN + r")|ago)\b")
 _UNIT = r"(?:hours?|hrs?|minutes?|mins?|seconds?|secs?|days?|weeks?|fortnights?|months?|years?)"
 _PARTS = {" and a half": 0.5, " and a quarter": 0.25, " and three quarters": 0.75}
 _PART = f"(?:{'|'.join(_PARTS)})"
@@ -74,14 +74,13 @@ _EACH = "(?:every|each)"
 _ALONE = r"(?! (?!(?:to|on|at|about|that|from|until|till|for|in|by|and|around|please|starting|of)\b)[a-z])"
 """A daily standup is none that comes back by being told of."""
 _EVERY_OTHER = LazyPattern(
-    rf"(?a)\b{_EACH} (?:other|second|third|few|couple|{EN}) ?(?:{_UNIT}|{WD}s?)?\b|\b{_EACH} (?:minute|"
+    rf"(?a)\b{_EACH} (?:other|second|third|few|couple|{EN}) ?(?:{_UNIT}|{WEEKDAY_EN}s?)?\b|\b{_EACH} (?:minute|"
     rf"second|quarter)\b"
     r"|\bfortnightly\b|\bbi-?weekly\b"
 )
 _EVERY_WEEK = LazyPattern(
-    rf"(?a)\b(?:{_EACH} (?P<a>{WD}(?:(?:,| and|, and|/| &) (?:{_EACH} )?{WD})*)|"
-    rf"(?:on )?(?P<b>(?:mon|tues|wednes|thurs|fri"
-    rf"|satur|sun)days(?:(?: and|,) (?:mon|tues|wednes|thurs|fri|satur|sun)days)*))\b"
+    rf"(?a)\b(?:{_EACH} (?P<a>{WEEKDAY_EN}(?:(?:,| and|, and|/| &) (?:{_EACH} )?{WEEKDAY_EN})*)|"
+    rf"(?:on )?(?P<b>{FULL_WEEKDAY_EN}s(?:(?: and|,) {FULL_WEEKDAY_EN}s)*))\b"
 )
 _EVERY_WORKDAY = LazyPattern(
     rf"(?a)\b(?:{_EACH} (?:weekday|workday|work day|working day)|(?:on )?(?:weekdays|workdays))\b"
@@ -109,9 +108,9 @@ _NEAR = LazyPattern(
     r"|\b(?P<tonight>tonight)\b|\b(?P<today>today|this (?=morning|afternoon|evening))\b"
 )
 _WEEKDAY = LazyPattern(
-    rf"(?a)\b(?:on )?(?:(?P<which>this|next|coming|this coming) )?(?P<day>{WD})(?P<week> week)?\b(?!')"
+    rf"(?a)\b(?:on )?(?:(?P<which>this|next|coming|this coming) )?(?P<day>{WEEKDAY_EN})(?P<week> week)?\b(?!')"
 )
-_ATTRIBUTE = LazyPattern(rf"(?a)\b(?:the|my|our|your|his|her|their|a) {WD}\b(?! of)")
+_ATTRIBUTE = LazyPattern(rf"(?a)\b(?:the|my|our|your|his|her|their|a) {WEEKDAY_EN}\b(?! of)")
 _WEEKS = LazyPattern(r"(?a)\b(?:next|this) (?:week|month|year)\b")
 _ISO = LazyPattern(r"(?a)(?<!\d)(?P<y>\d{4})[-/](?P<m>\d{1,2})[-/](?P<d>\d{1,2})(?!\d)")
 _SLASH = LazyPattern(r"(?a)(?<![\d/:.])(?:on )?(?P<a>\d{1,2})/(?P<b>\d{1,2})(?:/(?P<y>\d{4}))?(?![\d/])")
@@ -197,7 +196,7 @@ def read_counted(reading: Reading) -> None:
 
 def weekday_of(word: str) -> int:
     """Monday is 0."""
-    return next(number for number, name in enumerate(WEEKDAY_NAMES) if name.startswith(word[:3]))
+    return WEEKDAY_NAMES.index(word[:3])
 
 
 def read(reading: Reading) -> None:
@@ -274,7 +273,7 @@ def _half_of(word: str) -> DayPart:
 
 
 def _is_day(word: str) -> bool:
-    return re.fullmatch(WD, word.removesuffix("s") if word.endswith("days") else word) is not None
+    return re.fullmatch(WEEKDAY_EN, word.removesuffix("s") if word.endswith("days") else word) is not None
 
 
 def month_of(word: str) -> int:

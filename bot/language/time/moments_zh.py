@@ -6,9 +6,11 @@ from dataclasses import replace
 
 from bot.core.clock import HOUR_MS, MINUTE_MS
 from bot.language.time.parts import (
+    DAYS_OFF,
     FEASTS_ZH,
     TAKEN,
     WEEKDAY_NAMES,
+    WEEKDAYS_ZH,
     ZH,
     ClockTime,
     DayPart,
@@ -40,7 +42,6 @@ _MS = {
     "hr": HOUR_MS,
 }
 
-WEEKDAYS = {char: number for number, char in enumerate("一二三四五六日")} | {"天": 6}
 _WEEK = "(?:周|星期|礼拜)"
 _AFTER_HALF = "(?!餐|饭|茶|安|会|些|已|就|晨|点|恋|期|市|宵|车|班|景)"
 
@@ -112,7 +113,6 @@ _BOUNDED = LazyPattern(r"从.{0,8}?(?:开始|起)|直到|为止|连续|接下来
 _NEAR = LazyPattern(
     r"(?P<near>大后|后|明|今|听(?=日(?!本|语)|朝|晚(?!会|间)))(?:天|日(?!期|子|常|记)|儿(?!子|童)个?|(?=[早晚])|(?<=听)(?=朝))"
 )
-_NEARS = {"今": 0, "明": 1, "听": 1, "后": 2, "大后": 3}
 _WEEKDAY = LazyPattern(rf"(?P<steps>这个?|本|下+个?)?{_WEEK}(?P<day>[一二三四五六日天])(?![期个])")
 _WEEKEND = LazyPattern(rf"(?P<steps>这个?|本|下+个?)?{_WEEK}(?:末|六日)(?!愉快|快乐)")
 _WEEKS = LazyPattern(rf"(?:这个?|本|下+个?){_WEEK}")
@@ -263,7 +263,7 @@ def _every(reading: Reading) -> None:
 
 
 def _weekdays(words: str) -> str:
-    numbers = [WEEKDAYS[char] for char in re.sub("周|星期|礼拜", "", words) if char in WEEKDAYS]
+    numbers = [WEEKDAYS_ZH[char] for char in re.sub("周|星期|礼拜", "", words) if char in WEEKDAYS_ZH]
     if re.search("[到至-]", words) and len(numbers) == 2 and numbers[0] < numbers[1]:
         numbers = list(range(numbers[0], numbers[1] + 1))
     return ",".join(WEEKDAY_NAMES[number] for number in sorted(set(numbers)))
@@ -277,7 +277,7 @@ def _durations(reading: Reading) -> None:
             reading.doubt("before")
         reading.parts = replace(reading.parts, lead=delay)
     for match in reading.take(_SAME):
-        reading.parts = replace(reading.parts, delay=Delay(days=_NEARS[match["near"]], same=True))
+        reading.parts = replace(reading.parts, delay=Delay(days=DAYS_OFF[match["near"]], same=True))
     for match in reading.take(_DELAY):
         delay = delay_of(match["a"] or match["b"])
         if delay is None or reading.parts.delay is not None:
@@ -304,7 +304,7 @@ def _days(reading: Reading) -> None:
     if reading.take(_WEEKS) or reading.take(_MONTHS):
         reading.doubt("day")
     for match in reading.take(_NEAR):
-        reading.name_day(NamedDay("near", _NEARS[match["near"]]))
+        reading.name_day(NamedDay("near", DAYS_OFF[match["near"]]))
         rest = reading.text[match.end() : match.end() + 1]
         tonight = match["near"] == "今" and rest in ("晚", "夜")
         reading.parts = replace(reading.parts, tonight=reading.parts.tonight or tonight)
@@ -334,7 +334,7 @@ def _feast(name: str) -> NamedDay:
 
 
 def _weekday(match: re.Match[str]) -> NamedDay:
-    weekday = WEEKDAYS[match["day"]]
+    weekday = WEEKDAYS_ZH[match["day"]]
     return NamedDay("week", _steps(match["steps"]), weekday) if match["steps"] else NamedDay("weekday", weekday=weekday)
 
 

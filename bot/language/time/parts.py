@@ -51,6 +51,18 @@ MONTH_EN = (
     "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
     "nov(?:ember)?|dec(?:ember)?"
 )
+MONTH_LIKE_EN = f"(?:{'|'.join(MONTH_NAMES)})[a-z]*"
+"""A word that begins as a month does."""
+WEEKDAY_EN = r"(?:mon(?:day)?|tues?(?:day)?|wed(?:nesday)?|thu(?:rs?(?:day)?)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?)"
+FULL_WEEKDAY_EN = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+WEEKDAYS_ZH = {char: number for number, char in enumerate("一二三四五六日")} | {"天": 6}
+"""The sign behind 周, and its day; Monday is 0."""
+DAYS_OFF = (
+    {"大前": -3, "前": -2, "昨": -1, "今": 0, "明": 1, "后": 2, "大后": 3, "听": 1, "寻": -1, "琴": -1}
+    | {"yesterday": -1, "today": 0, "tonight": 0}
+    | dict.fromkeys(("tomorrow", "tomorow", "tmr", "tmrw", "tmw"), 1)
+)
+"""How many days from today a word names, in Chinese without its 天."""
 DayPart = Literal["", "dawn", "morning", "noon", "afternoon", "dusk", "night", "am", "pm"]
 RepeatPeriod = Literal["", "week", "month", "year"]
 DayKind = Literal["near", "week", "weekday", "next", "date", "number", "last", "lunar", "feast", "weekend"]

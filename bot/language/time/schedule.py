@@ -8,12 +8,14 @@ from functools import cache
 from zoneinfo import ZoneInfo, available_timezones
 
 from bot.language.time import moments_en, moments_zh
-from bot.language.time.moments_en import WD
 from bot.language.time.moments_zh import delay_of
 from bot.language.time.parts import (
     EN,
+    FULL_WEEKDAY_EN,
     TAKEN,
+    WEEKDAY_EN,
     WEEKDAY_NAMES,
+    WEEKDAYS_ZH,
     ZH,
     NamedDay,
     Reading,
@@ -39,7 +41,7 @@ SHORTEST = 28
 
 EVERY = LazyPattern(
     r"每|逢(?=周|星期|礼拜)|工作日|上班日|平日|天天|(?a:\b(?:every|each|daily|weekly|monthly|weekdays|weekends)\b"
-    r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days\b)"
+    rf"|\b{FULL_WEEKDAY_EN}s\b)"
 )
 LONGEST = 24
 """Characters in which a day is named."""
@@ -96,8 +98,8 @@ _DAYS_EN = LazyPattern(
 )
 _WEEKS_EN = LazyPattern(
     rf"(?a)\b(?:every|each) (?:(?:(?P<other>other|second|2nd)|(?P<third>third|3rd)|"
-    rf"(?P<n>{EN})) weeks?,?(?: on)?(?: a)? (?P<day>{WD})s?"
-    rf"|(?P<other2>other|second|2nd) (?P<day2>{WD})s?)\b"
+    rf"(?P<n>{EN})) weeks?,?(?: on)?(?: a)? (?P<day>{WEEKDAY_EN})s?"
+    rf"|(?P<other2>other|second|2nd) (?P<day2>{WEEKDAY_EN})s?)\b"
 )
 LOOSE = LazyPattern(
     rf"(?:从|自(?!己)|(?<=\d)年|除了?|不是|并非|第[一二三四五六七八九十\d]+个?|闰)\s?{TAKEN}"
@@ -369,7 +371,7 @@ def _name(reading: Reading, words: list[str]) -> None:
 def _steps(reading: Reading) -> None:
     for match in reading.take(_WEEKS_ZH):
         weeks = 2 if match["other"] else count_zh(match["n"])
-        _every(reading, Repetition(weekdays=WEEKDAY_NAMES[moments_zh.WEEKDAYS[match["day"]]], step=7 * weeks))
+        _every(reading, Repetition(weekdays=WEEKDAY_NAMES[WEEKDAYS_ZH[match["day"]]], step=7 * weeks))
     for match in reading.take(_WEEKS_EN):
         weeks = 3 if match["third"] else 2 if match["other"] or match["other2"] else int(count_en(match["n"]))
         _every(reading, Repetition(weekdays=(match["day"] or match["day2"])[:3], step=7 * weeks))

@@ -5,11 +5,10 @@ from datetime import date
 
 from bot.language.time import calendar
 from bot.language.time.calendar import DateRange, NamedTime, TimeReading, only
-from bot.language.time.parts import EN, FEASTS_EN, MONTH_EN, MONTH_NAMES, WEEKDAY_NAMES, count_en
+from bot.language.time.moments_en import month_of, weekday_of
+from bot.language.time.parts import DAYS_OFF, EN, FEASTS_EN, FULL_WEEKDAY_EN, MONTH_EN, WEEKDAY_EN, count_en
 from bot.text.catalogue import LazyPattern
 
-_WEEKDAY = "mon(?:day)?|tue(?:s|sday)?|wed(?:nesday)?|thu(?:rs|rsday)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?"
-_LONG_WEEKDAY = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
 _FEW = {"a couple of": 2, "couple of": 2, "a few": 3}
 _NUMBER = rf"a couple of|couple of|a few|{EN}"
 _SEASON = "spring|summer|autumn|fall|winter"
@@ -33,12 +32,12 @@ _FORMS = (
     r"(?P<aheadunit>day|week|fortnight|month|year)s?"
     r"(?:' time|'s time| time)?(?! of )",
     rf"(?P<from>half a|{EN}) (?P<fromunit>day|week|fortnight|month|year)s? (?:from|(?<=k )on|(?<=ks )on) "
-    rf"(?P<base>now|today|tomorrow|(?:on )?(?:this )?(?:{_LONG_WEEKDAY}))",
+    rf"(?P<base>now|today|tomorrow|(?:on )?(?:this )?{FULL_WEEKDAY_EN})",
     r"(?P<which>last|this|next|past) (?P<period>week(?:end)?|wknd|month|year)",
     r"(?:(?:on|at|over|for) )?(?P<weekend>(?:the|this coming) (?:weekend|wknd))",
     r"(?:the )?(?:very )?(?:end|last day) of (?P<monthend>the|this|next|last) month|(?P<monthly>month[- ]end)",
     rf"(?:the )?(?:very )?(?:end|last day) of (?P<endof>{MONTH_EN})|(?:the )?end of (?P<yearend>the|this|next|last) year",
-    rf"(?P<whichday>last|this coming|this|next|coming|this past) (?P<weekday>{_WEEKDAY})",
+    rf"(?P<whichday>last|this coming|this|next|coming|this past) (?P<weekday>{WEEKDAY_EN})",
     rf"(?P<whichseason>last|this|next) (?P<season>{_SEASON})|(?:the )?(?P<seasonof>{_SEASON}) (?:of )?(?P<sy>\d{{4}})",
     rf"(?:(?P<whichfeast>last|this|next) )?(?P<feast>{_FEAST})",
     rf"(?P<m1>{MONTH_EN})\.? (?:the )?(?P<d1>{_DAYNUMBER})(?!\d|:\d| ?[ap]\.?m|%)(?:,? (?:of )?(?P<y1>\d{{4}}))?",
@@ -50,26 +49,13 @@ _FORMS = (
     r"(?:in|during|since|by) (?P<year>(?:19|20)\d{2})",
     r"(?<!\d/)(?P<slash>\d{1,2})/(?P<slashed>\d{1,2})(?:/(?P<slashyear>\d{4}))?(?![/%\d]|th)",
     rf"the (?P<number>{_ORDINAL}){_ENDS}",
-    rf"(?<!every )(?<!each )(?<!black )(?<!good )(?:on |this past )?(?P<bare>{_LONG_WEEKDAY})(?! week)",
-    rf"(?:on|by|until|till|before|for|from) (?P<short>{_WEEKDAY})",
+    rf"(?<!every )(?<!each )(?<!black )(?<!good )(?:on |this past )?(?P<bare>{FULL_WEEKDAY_EN})(?! week)",
+    rf"(?:on|by|until|till|before|for|from) (?P<short>{WEEKDAY_EN})",
     r"(?P<shorter>mon|tues?|thu|thurs|fri)(?= (?:at|morning|afternoon|evening|night|\d))",
 )
 _TIME = LazyPattern(r"(?<![a-z0-9])(?:" + "|".join(_FORMS) + r")(?![a-z0-9])")
 _PASSING = frozenset(("weekend", "feast", "number", "short", "shorter", "slash", "ahead", "from", "monthly"))
-_NEAR = {
-    "yesterday": -1,
-    "today": 0,
-    "tonight": 0,
-    "tomorrow": 1,
-    "tomorow": 1,
-    "tmr": 1,
-    "tmrw": 1,
-    "tmw": 1,
-    "last night": -1,
-    "this morning": 0,
-    "this afternoon": 0,
-    "this evening": 0,
-}
+_NEAR = DAYS_OFF | {"last night": -1, "this morning": 0, "this afternoon": 0, "this evening": 0}
 _STEP = {"last": -1, "past": -1, "this": 0, "the": 0, "next": 1}
 
 
@@ -101,7 +87,7 @@ def _from(part: dict[str, str], today: date) -> TimeReading | None:
     base = part["base"].split(" ")[-1]
     start = calendar.days_off(today, int(base == "tomorrow"))
     if base not in ("now", "today", "tomorrow"):
-        start = calendar.days_off(today, (_index(WEEKDAY_NAMES, base) - today.weekday()) % 7)
+        start = calendar.days_off(today, (weekday_of(base) - today.weekday()) % 7)
     return _counted(part["from"], part["fromunit"], start.first) if start else None
 
 
@@ -127,7 +113,7 @@ def _period(part: dict[str, str], today: date) -> TimeReading | None:
 
 
 def _weekday(part: dict[str, str], today: date) -> TimeReading | None:
-    number = _index(WEEKDAY_NAMES, part["weekday"])
+    number = weekday_of(part["weekday"])
     days = (number - today.weekday()) % 7
     match part["whichday"]:
         case "last" | "this past":
@@ -150,14 +136,14 @@ def _season(part: dict[str, str], today: date) -> TimeReading | None:
 
 
 def _date(month: str, number: str, year: str | None, today: date) -> TimeReading | None:
-    which, count = _index(MONTH_NAMES, month) + 1, int("".join(char for char in number if char.isdigit()))
+    which, count = month_of(month), int("".join(char for char in number if char.isdigit()))
     if year:
         return only(calendar.day_of(int(year), which, count))
     return calendar.every_year(today, lambda each: calendar.day_of(each, which, count))
 
 
 def _month(part: dict[str, str], today: date) -> TimeReading | None:
-    month = _index(MONTH_NAMES, part["m4"]) + 1
+    month = month_of(part["m4"])
     match part["whichmonth"]:
         case "next":
             return only(calendar.month_of(today.year + (month <= today.month), month))
@@ -176,7 +162,7 @@ def _month_end(part: dict[str, str], today: date) -> TimeReading | None:
 
 def _end_of(part: dict[str, str], today: date) -> TimeReading | None:
     def last(year: int) -> DateRange | None:
-        month = calendar.month_of(year, _index(MONTH_NAMES, part["endof"]) + 1)
+        month = calendar.month_of(year, month_of(part["endof"]))
         return calendar.day(month.last) if month else None
 
     return calendar.every_year(today, last)
@@ -216,10 +202,6 @@ def _iso(part: dict[str, str], today: date) -> TimeReading | None:
     return only(calendar.day_of(year, month, int(part["isod"])) if "isod" in part else calendar.month_of(year, month))
 
 
-def _index(names: tuple[str, ...], word: str) -> int:
-    return names.index(word[:3])
-
-
 _MEANINGS: dict[str, Callable[[dict[str, str], date], TimeReading | None]] = {
     "iso": _iso,
     "before": lambda part, today: only(calendar.days_off(today, -2)),
@@ -242,14 +224,14 @@ _MEANINGS: dict[str, Callable[[dict[str, str], date], TimeReading | None]] = {
     "feast": _feast,
     "m1": lambda part, today: _date(part["m1"], part["d1"], part.get("y1"), today),
     "m2": lambda part, today: _date(part["m2"], part["d2"], part.get("y2"), today),
-    "m3": lambda part, today: only(calendar.month_of(int(part["y3"]), _index(MONTH_NAMES, part["m3"]) + 1)),
+    "m3": lambda part, today: only(calendar.month_of(int(part["y3"]), month_of(part["m3"]))),
     "whichmonth": _month,
     "year": lambda part, today: only(calendar.year_of(int(part["year"]))),
     "slash": _slash,
     "number": lambda part, today: (
         calendar.every_month(today, int(part["number"][:-2])) if part["number"][:-2] != "0" else None
     ),
-    "bare": lambda part, today: calendar.every_week(today, _index(WEEKDAY_NAMES, part["bare"])),
-    "short": lambda part, today: calendar.every_week(today, _index(WEEKDAY_NAMES, part["short"])),
-    "shorter": lambda part, today: calendar.every_week(today, _index(WEEKDAY_NAMES, part["shorter"])),
+    "bare": lambda part, today: calendar.every_week(today, weekday_of(part["bare"])),
+    "short": lambda part, today: calendar.every_week(today, weekday_of(part["short"])),
+    "shorter": lambda part, today: calendar.every_week(today, weekday_of(part["shorter"])),
 }

@@ -6,11 +6,9 @@ from datetime import date
 from bot.language.time import calendar
 from bot.language.time.calendar import DateRange, NamedTime, TimeReading, only
 from bot.language.time.moments_zh import delay_of
-from bot.language.time.parts import DIGITS, FEASTS_ZH, ZH, count_zh
+from bot.language.time.parts import DAYS_OFF, DIGITS, FEASTS_ZH, WEEKDAYS_ZH, ZH, count_zh
 from bot.text.catalogue import LazyPattern
 
-_WEEKDAYS = {char: number for number, char in enumerate("一二三四五六日")} | {"天": 6, "末": 5}
-_DAYS = {"大前": -3, "前": -2, "昨": -1, "今": 0, "明": 1, "后": 2, "大后": 3, "听": 1, "寻": -1, "琴": -1}
 _YEARS = {"大前": -3, "前": -2, "去": -1, "今": 0, "本": 0, "明": 1, "后": 2}
 _SEASONS = {"春": "spring", "夏": "summer", "秋": "autumn", "冬": "winter"}
 _UNITS = {"天": "day", "日": "day", "周": "week", "星期": "week", "礼拜": "week", "月": "month", "年": "year"}
@@ -116,7 +114,7 @@ def times(folded: str, today: date) -> list[NamedTime]:
 
 
 def _near(part: dict[str, str], today: date) -> TimeReading | None:
-    found = calendar.days_off(today, _DAYS[part["near"]])
+    found = calendar.days_off(today, DAYS_OFF[part["near"]])
     half = part.get("half", "")
     hours = next((hours for word, hours in _HOURS.items() if half.startswith(word)), None)
     return only(DateRange(found.first, found.last, hours) if found and hours else found)
@@ -126,8 +124,9 @@ def _week(part: dict[str, str], today: date) -> TimeReading | None:
     off = _steps(part["weeks"])
     if "weekday" not in part:
         return only(calendar.week_off(today, off))
-    found = calendar.weekday_off(today, _WEEKDAYS[part["weekday"]], off)
-    return only(calendar.longer(found, 2) if part["weekday"] == "末" else found)
+    if part["weekday"] == "末":
+        return only(calendar.longer(calendar.weekday_off(today, WEEKDAYS_ZH["六"], off), 2))
+    return only(calendar.weekday_off(today, WEEKDAYS_ZH[part["weekday"]], off))
 
 
 def _month(part: dict[str, str], today: date) -> TimeReading | None:
@@ -227,7 +226,7 @@ _MEANINGS: dict[str, Callable[[dict[str, str], date], TimeReading | None]] = {
     "near": _near,
     "only": lambda part, today: _number(today, count_zh(part["only"])),
     "dated": lambda part, today: _number(today, int(part["dated"])),
-    "bare": lambda part, today: calendar.every_week(today, _WEEKDAYS[part["bare"]]),
+    "bare": lambda part, today: calendar.every_week(today, WEEKDAYS_ZH[part["bare"]]),
     "weekend": lambda part, today: calendar.every_week(today, 5, 2),
     "monthly": lambda part, today: calendar.every_month(today, 0),
     "yearly": lambda part, today: calendar.every_year(today, lambda year: calendar.month_of(year, 12)),

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Literal, cast
 
+from bot.language.time.parts import count_zh
 from bot.language.wishes.patterns import QUOTED, FoundWish, WishPlace, may_ask, pattern, shaped
 from bot.text.catalogue import LazyPattern
 from bot.text.fold import fold, fold_mapped, unfold
@@ -17,7 +18,6 @@ MOST_FACTS = 9
 _CLAUSE = LazyPattern(r"[^,。?\n]+")
 _LEAST, _REACH, _THIN_CHARS = 3, 600, 24
 """Characters of the shortest fact (我属兔), of the longest text that is parted, and of the longest that says nothing."""
-_ORDER = "一二三四五六七八九"
 _EDGES = " ,;、。\n"
 
 _LOOSE_ENDS = "啊呀哦喔噢啦嘛吧呢哈嘿哟唷吗齁咯呦欸 ,.:"
@@ -157,7 +157,7 @@ def _items(shape: str, a: int, b: int) -> list[tuple[int, int]]:
 
 def _number(mark: re.Match[str]) -> int:
     sign = mark[mark.lastgroup or 0]
-    return int(sign) if sign.isdigit() else _ORDER.find(sign[1:2] or sign) + 1
+    return count_zh(sign[1:2] or sign)
 
 
 def opens(place: WishPlace) -> bool:

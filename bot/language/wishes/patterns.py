@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any
 
 from bot.core.memories import MemoryVerb, WishScope
+from bot.language.time.parts import count_zh
 from bot.text.catalogue import LazyPattern, read_table
 from bot.text.fold import fold
 
@@ -24,8 +25,7 @@ _EACH = LazyPattern(f"(?P<to>{_TO})?(?P<one>{_ONE})")
 _RANGE = LazyPattern(f"[0-9] ?[号条]?{_TO}")
 _MARKED = LazyPattern("[#号条]|memory|number|编号")
 _DIGITS = LazyPattern("[0-9]{1,9}")
-_WORDS = LazyPattern("第(?P<tens>[一二三四五六七八九]?十)?(?P<ones>[一二三四五六七八九])?条")
-_ORDER = "零一二三四五六七八九"
+_WORDS = LazyPattern("第((?:[一二三四五六七八九]?十)?[一二三四五六七八九]?)条")
 
 CALLED, QUOTED = "\ue001", "\ue000"
 """The signs of shaped text (shape.py) for a name that the bot is called by, and for what is quoted."""
@@ -80,10 +80,7 @@ def numbered(text: str) -> int:
     if digits := _DIGITS.search(text):
         return int(digits[0])
     words = _WORDS.search(text)
-    if not words:
-        return 0
-    tens = (_ORDER.find(words["tens"][0]) if len(words["tens"]) > 1 else 1) if words["tens"] else 0
-    return 10 * tens + (_ORDER.find(words["ones"]) if words["ones"] else 0)
+    return count_zh(words[1]) if words else 0
 
 
 @cache

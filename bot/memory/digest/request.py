@@ -28,7 +28,6 @@ newest of all."""
 
 _Known = Memory | Commitment | Reminder
 
-_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _SLOTS: dict[str, frozenset[str]] = {slot: frozenset(words) for slot, words in VOCABULARY.slots.items()}
 _CHANGES = tuple(VOCABULARY.patterns[name] for name in ("moved", "changed", "ended", "recovered", "nowadays"))
 
@@ -175,7 +174,7 @@ def request_text(lines: tuple[DigestLine, ...], scope: TalkScope, known: KnownFa
     names = {line.person_id: clean_name(line.name) for line in lines if line.person_id is not None and not line.is_bot}
     today = local(now, scope.tz)
     rows = [
-        f"today: {today:%Y-%m-%d} {_DAYS[today.weekday()]}",
+        f"today: {today:%Y-%m-%d %a}",
         f"people: {escaped(', '.join(dict.fromkeys(names.values())))}; bot: {escaped(clean_name(scope.bot_name))}",
     ]
     facts: list[_Known] = [*known.memories, *known.commitments, *known.reminders]
@@ -226,7 +225,7 @@ def _talk(lines: tuple[DigestLine, ...], scope: TalkScope) -> list[str]:
             and understand(clean(line.text[:MESSAGE_CHARS]), (scope.bot_name,)).commands
         )
         passed = "(forwarded) " if line.forwarded else "(done) " if done else ""
-        when = f"{_DAYS[at.weekday()]} {at:%m-%d %H:%M}"
+        when = f"{at:%a %m-%d %H:%M}"
         row = f"{line.number}. [{when}] {escaped(name)}: {passed}{escaped(text)}"
         left -= estimate_tokens(row)
         if left < 0:

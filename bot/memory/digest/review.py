@@ -1,6 +1,7 @@
 """Reviews a model's digest beside its talk: what is kept, what is refused and why, and the resulting digest. Pure."""
 
 import re
+from calendar import month_name
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -65,20 +66,6 @@ _PIECE = LazyPattern(r"(?:[^;；。.!?！？]|\.(?! |$))+(?:[;；。.!?！？]+\
 _RELATIVE = LazyPattern(
     r"[今明昨后前]|下|上|这|本|周|星期|礼拜|\b(?:today|tonight|tomorrow|yesterday|next|last|this|coming)\b|day\b"
 )
-_MONTHS = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-]
 _LAST_OF = LazyPattern(r"\b(?:my|our|your|his|her|their|its|the) $")
 """Before "last night": the last one of several, not yesterday's."""
 _ON = LazyPattern(r"\b(?:on|by|until|till|before|after|since|from|for|of)(?: the)? $")
@@ -551,5 +538,5 @@ def undated(text: str, said_at: int, tz: tzinfo) -> str:
 def _date(year: int, month: int, day: int, this: int, script: Script, before: str) -> str:
     if script == "en":
         lead = "" if _ON.search(before.lower()) or not before.strip() else "on "
-        return f"{lead}{_MONTHS[month - 1]} {day}" + (f", {year}" if year != this else "")
+        return f"{lead}{month_name[month]} {day}" + (f", {year}" if year != this else "")
     return (f"{year}年" if year != this else "") + f"{month}月{day}日"
