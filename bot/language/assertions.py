@@ -25,8 +25,9 @@ _SET_APART = LazyPattern(r"^\s*[>#$|]|```")
 _QUOTED = LazyPattern('“([^”]*)”|「([^」]*)」|『([^』]*)』|"([^"]*)"|`([^`]*)`|【([^】]*)】')
 _PERSON = LazyPattern(r"[我你您他她它]|\b(?:i|i'm|you|my|he|she|is|are)\b|[,.:!?。]")
 _SHORTENED = LazyPattern(r"\b(st|dr|mr|mrs|ms|jr|vs|no|mt|a\.m|p\.m)\.(?= )")
-_SENTENCE = LazyPattern(r"((?:[^。!?;\n.]|\.(?!\s|$|\.))+)([。!?;.]*)")
-_CLAUSE = LazyPattern(
+_FOLDED_SENTENCE = LazyPattern(r"((?:[^。!?;\n.]|\.(?!\s|$|\.))+)([。!?;.]*)")
+"""A sentence and its end; folded, … is three dots, which end one also within a line."""
+_BETWEEN_ASSERTIONS = LazyPattern(
     r"(?<!\d)[,:]|[,:](?!\d)|[、~]|(?=但是?(?!愿)|而且|并且|不过(?=我|他|她|也|还)|然后|所以|因为|就是说)"
     r"|(?=我就|就会|就要|就去|就回)"
     r"|(?<!\bme) (?=and )"  # me and tess are whom it is about
@@ -201,7 +202,7 @@ def parts_of(line: int, words: str, *, beside_irony: bool = False) -> tuple[Clau
         if _SET_APART.search(row):
             continue
         row = _QUOTED.sub(_short, LINK.sub(" ", row))
-        for match in _SENTENCE.finditer(row):
+        for match in _FOLDED_SENTENCE.finditer(row):
             found += _sentence(line, match[1], "?" in match[2], beside_irony=beside_irony)
     return tuple(found)
 
@@ -216,7 +217,7 @@ def _sentence(line: int, sentence: str, asked: bool, *, beside_irony: bool) -> I
         return
     if not beside_irony and _SAYS["ironic"].search(sentence):
         return
-    clauses = [one for one in clauses_of(sentence) if one]
+    clauses = [one for one in _clauses(sentence) if one]
     # What hangs on an "if" follows it, or stands right before one that begins its clause (not in Chinese).
     if_at = next((at for at, clause in enumerate(clauses) if _IF.search(clause)), len(clauses))
     if_at -= if_at and if_at < len(clauses) and clauses[if_at].startswith(("if ", "unless ", "suppose "))
@@ -241,9 +242,9 @@ def _sentence(line: int, sentence: str, asked: bool, *, beside_irony: bool) -> I
         yield Clause(line, clause, terms(clause), subject, who, number >= if_at or tail or hedged, planned)
 
 
-def clauses_of(folded: str) -> list[str]:
-    """The clauses of a folded sentence, without the marks between them."""
-    return [one.strip(" ,:、~()") for one in _CLAUSE.split(folded)]
+def _clauses(folded: str) -> list[str]:
+    """What a folded sentence says one by one, without the marks between."""
+    return [one.strip(" ,:、~()") for one in _BETWEEN_ASSERTIONS.split(folded)]
 
 
 def subject_of(clause: str) -> tuple[str, str]:

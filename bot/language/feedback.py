@@ -11,6 +11,7 @@ from bot.language.time.parts import MONTH_LIKE_EN, WEEKDAY_EN
 from bot.text.catalogue import LazyPattern, read_table
 from bot.text.clean import one_row
 from bot.text.fold import fold, fold_mapped, unfold
+from bot.text.length import CLAUSE_MARKS
 from bot.text.similarity import FORM_WORDS
 
 MOST_CHARS = 120
@@ -23,7 +24,7 @@ _PATTERNS = {
     for signal in SIGNAL_WEIGHTS
 }
 
-_BREAKS = LazyPattern(r"[，,。.!！?？;；:：…\n~～、]+|(?<=[一-鿿])\s+|\s+(?=[一-鿿])")
+_BREAKS = LazyPattern(rf"{CLAUSE_MARKS}|(?<=[一-鿿])\s+|\s+(?=[一-鿿])")
 _OPENERS = LazyPattern(
     r"^(?:(?:但是|但|不过|可是|只是|哦|噢|嗯|啊|哎|诶|欸|呃|哇|唉|嗨)+|(?:but|well|oh|ok|okay|um|uh|hmm|hey|wow|no|yes|yeah|ah) )+\s*"
 )

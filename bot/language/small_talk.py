@@ -6,6 +6,7 @@ from functools import cache, lru_cache
 
 from bot.text.catalogue import read_table
 from bot.text.fold import fold
+from bot.text.length import CLAUSE_MARKS
 
 LONGEST = 40
 """Characters; what is longer is about something (seed 一般聊天 vs 主題／記憶: 30 to 50)."""
@@ -40,7 +41,7 @@ _WIDEST = max(map(len, _KINDS))
 _STICKER = re.compile(r"\[sticker[^\]]*\]|<a?:\w+:\d+>|:[a-z0-9_+-]+:|[ㄅ-ㄩ]+")
 """And what Taiwan writes for a sound: 早ㄤ, ㄏㄏ."""
 
-_CLAUSE = re.compile(r"[,，.。!！?？;；…~～\n、:：]+")
+_BREAKS = re.compile(CLAUSE_MARKS)
 _PART = re.compile(r"[㐀-鿿]+|[a-z0-9']+(?:[ .!?~-]+[a-z0-9']+)*")
 _ASKS = re.compile(r"(?:[?？]|[吗呢嘛么])[^\w]*\Z")
 _GAP = re.compile(r"[ .!?~-]+")
@@ -65,7 +66,7 @@ def is_casual(text: str, names: tuple[str, ...] = ()) -> bool:
     said = _STICKER.sub(" ", said)
     if len(said) > LONGEST:
         return False
-    verdicts = [_clause(clause) for clause in _CLAUSE.split(said) if _letters(clause)]
+    verdicts = [_clause(clause) for clause in _BREAKS.split(said) if _letters(clause)]
     return None not in verdicts and True in verdicts if verdicts else not called
 
 

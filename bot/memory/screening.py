@@ -64,8 +64,8 @@ def harmless(text: str, screened: bool = True) -> bool:
 
 def carried(text: str, cited: tuple[DigestLine, ...]) -> bool:
     """Whether at least half of a note's terms, the first speaker's name apart, stand in the lines it cites."""
-    there = terms(" ".join(line.text for line in cited))
-    said = terms(text) - (terms(cited[0].name) - there)
+    there = stems(" ".join(line.text for line in cited))
+    said = stems(text) - (stems(cited[0].name) - there)
     return bool(said) and len(said & there) >= SUMMED * len(said)
 
 
@@ -123,6 +123,6 @@ def _unknown_name(summary: str, heard: str, names: str) -> bool:
     return False
 
 
-def terms(text: str) -> frozenset[str]:
+def stems(text: str) -> frozenset[str]:
     """The telling terms of a text; Latin words by their beginnings."""
     return frozenset(term[:_STEM] if term.isascii() else term for term in index_terms(text) if term not in STOP_WORDS)

@@ -1,4 +1,4 @@
-"""The lines of a talk as digests and notes read them, whose words they are, and an excerpt for notes. Pure."""
+"""The lines of a talk as digests and notes read them, whose words they are, and the newest by their numbers. Pure."""
 
 import re
 from collections.abc import Mapping
@@ -17,8 +17,6 @@ from bot.text.fold import fold
 from bot.text.length import clip
 from bot.text.similarity import echoes
 
-EXCERPT_LINES, LINE_CHARS, EXCERPT_CHARS = 48, 100, 3_200
-"""What a model is shown that writes a note (SEED_SYSTEMS 1.7)."""
 MESSAGE_CHARS = 4_000
 """How much of one message is read."""
 
@@ -104,10 +102,9 @@ LineWords = tuple[tuple[DigestLine, str], ...]
 """Lines, each with some of its words."""
 
 
-def excerpt(
-    lines: tuple[DigestLine, ...], rows: int = EXCERPT_LINES, chars: int = LINE_CHARS, most: int = EXCERPT_CHARS
-) -> str:
-    """The newest lines as `1. name: text`, one row each, at most `most` characters; no text can close or forge a tag.
+def numbered_lines(lines: tuple[DigestLine, ...], rows: int, chars: int, most: int) -> str:
+    """The newest lines as `1. name: text`, so many rows of so many characters each, and `most` in all; no text can close
+    or forge a tag.
 
     The bot's own lines are there for context, marked `name (bot)`.
     """

@@ -47,7 +47,7 @@ _LEAD = LazyPattern(
 TITLE_CHARS = 60
 """What a promise is told by is short."""
 
-_CLAUSE = LazyPattern(r"[,，;；。!！~～\n]|\s(?=(?:because|otherwise|or else)\b)")
+_TASK_BREAK = LazyPattern(r"[,，;；。!！~～\n]|\s(?=(?:because|otherwise|or else)\b)")
 _ASIDE = LazyPattern(
     r"(?:跟|和|告诉|提醒|通知|叫|喊|催)[^,]{0,2}我(?!们?[的家妈爸])|^你|别(?:让我)?忘|到时候?$|放心|拜托|谢谢|^(?:不然|否则|因为|免得|省得)"
     r"|\b(?:remind me|let me know|tell me|don't let me|or else|otherwise|because|thanks|please)\b"
@@ -167,7 +167,7 @@ def promised_task(text: str) -> str:
     plain = _IN.sub("后", _BY.sub("", text)).replace("今晚会", "今天会").replace("今晚會", "今天會")
     task = _GAP.sub("", _EMPTY.sub("", task_of(plain)[0]))
     found: list[str] = []
-    for clause in _CLAUSE.split(task):
+    for clause in _TASK_BREAK.split(task):
         said = _LEAD.sub("", clause.strip(" ,，、")).strip(" ,，、")
         if said and not _ASIDE.search(fold(said)) and sum(map(len, found)) + len(said) <= TITLE_CHARS:
             found.append(said)

@@ -57,7 +57,10 @@ _LONGEST = 160
 SENTENCE = re.compile(r"((?:[^。！？!?\n；;….]|\.(?!\s|$))+)([。！？!?；;….]*)")
 """A sentence, and what ends it."""
 
-_CLAUSE_END = re.compile(r"(?<!\d)[,，]|[,，](?!\d)| (?=(?:and|but|so) (?:i|my)\b)", re.IGNORECASE)
+CLAUSE_MARKS = r"[，,、。.!！?？;；:：…~～\n]+"
+"""What stands between the clauses of a line of a chat."""
+
+_CLAUSE_START = re.compile(r"(?<!\d)[,，]|[,，](?!\d)| (?=(?:and|but|so) (?:i|my)\b)", re.IGNORECASE)
 
 CHARS_PER_TOKEN = 16
 """Characters for each token up to which a text is looked at: words are shorter."""
@@ -71,8 +74,8 @@ PER_MESSAGE = 4
 LEAST_SHARE = 0.3
 """A part is at least so much of what there is room for, if it can end with a sentence or a clause."""
 
-_SENTENCE = re.compile(r"[。！？!?；;\n]+[”」』\"')）]*|\.(?=\s|$)")
-_CLAUSE = re.compile(r"[，,、：:]")
+_EXCERPT_ENDS = re.compile(r"[。！？!?；;\n]+[”」』\"')）]*|\.(?=\s|$)"), re.compile(r"[，,、：:]")
+"""Behind what an excerpt ends best: a sentence, else a part of one."""
 
 
 def _only(chars: str) -> bytes:
@@ -201,7 +204,7 @@ def shorten(text: str, most: int | None) -> str:
 
 def clauses_of(sentence: str) -> list[str]:
     """The parts of a sentence, each with the comma before it."""
-    cuts = [0, *(match.start() for match in _CLAUSE_END.finditer(sentence) if match.start()), len(sentence)]
+    cuts = [0, *(match.start() for match in _CLAUSE_START.finditer(sentence) if match.start()), len(sentence)]
     return [sentence[start:stop] for start, stop in pairwise(cuts)]
 
 
@@ -211,7 +214,7 @@ def excerpt(text: str, most: int) -> str:
     if len(text) * MOST_TOKENS <= most or estimate_tokens(text) <= most:
         return text
     room = longest_prefix(text, most * CHARS_PER_TOKEN, lambda part: estimate_tokens(part) <= most)
-    for ends in (_SENTENCE, _CLAUSE):
+    for ends in _EXCERPT_ENDS:
         least = room * LEAST_SHARE
         cut = max((match.end() for match in ends.finditer(text, 0, room) if match.end() >= least), default=0)
         if cut:

@@ -12,9 +12,9 @@ _VISIBLE = re.compile(r"\S")
 _QUOTES = "[”’\"'）)」』】》]*+(?:[*_~|`]++(?=\\s))?(?![*_~|`])"
 _WIDE = r"(?=\s|[^\x00-\x7f])"
 _PARAGRAPH, _LINE, _SPACE = re.compile(r"\n[^\S\n]*+\n\s*+"), re.compile(r"\n\s*+"), re.compile(r"\s++")
-_SENTENCE = re.compile(rf"(?:[。！？…；]++{_QUOTES}|[.!?]++{_QUOTES}{_WIDE})\s*+")
-_CLAUSE = re.compile(rf"(?:[，、]|,{_WIDE})\s*+")
-_PROSE = (_PARAGRAPH, _LINE, _SENTENCE, _CLAUSE, _SPACE)
+_SENTENCE_END = re.compile(rf"(?:[。！？…；]++{_QUOTES}|[.!?]++{_QUOTES}{_WIDE})\s*+")
+_COMMA = re.compile(rf"(?:[，、]|,{_WIDE})\s*+")
+_PROSE = (_PARAGRAPH, _LINE, _SENTENCE_END, _COMMA, _SPACE)
 _CODE = (_PARAGRAPH, _LINE, _SPACE)
 _FULL = (2, 4)
 """A part is at least half full, else at least a quarter, before a worse border is taken."""

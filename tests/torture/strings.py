@@ -102,7 +102,7 @@ def said(strings: Strings) -> str:
 def around(strings: Strings) -> list[str]:
     """The opening of a group and of a private chat, and what a digest is made from."""
     from bot.core.people import Chat, Person
-    from bot.memory.transcript import DigestLine, excerpt
+    from bot.memory.transcript import DigestLine, numbered_lines
     from bot.text.clean import clean_file, clean_name
     from tests import waking
 
@@ -119,7 +119,11 @@ def around(strings: Strings) -> list[str]:
     )
     group = replace(known, chat=Chat(1, "telegram", "1", "group", title=clean_name(title)))
     line = DigestLine(1, 1, 1, name, f"甲{body}", 1, False, f"[file #1 {clean_file(file)}]")
-    return [waking.opened(group, limit=5_000).text, waking.opened(known, limit=5_000).text, excerpt((line, line))]
+    return [
+        waking.opened(group, limit=5_000).text,
+        waking.opened(known, limit=5_000).text,
+        numbered_lines((line, line), 48, 100, 3_200),
+    ]
 
 
 async def result(world: "World", strings: Strings) -> str:

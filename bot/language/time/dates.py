@@ -64,13 +64,13 @@ _NEXT_TO = LazyPattern(r"^节?的?(?:[前后](?:[一二两三几]|\d+)?[天晚�
 """圣诞节前一天, the day after Christmas: a day that is only named to count from it."""
 _DAY_BEFORE = LazyPattern(r"\b(?:day|night|evening|morning) before\b(?! yesterday)|前一个?[天晚日夜]|前夕")
 _DAY_AFTER = LazyPattern(r"\b(?:day|night|evening|morning) after\b(?! tomorrow)|隔[天日]|第二天|翌日|次日|后一天")
-_CLAUSE_OF = LazyPattern(r"[^,.;:()!?，。；：（）！？]{0,60}$")
+_BEFORE_IN_CLAUSE = LazyPattern(r"[^,.;:()!?，。；：（）！？]{0,60}$")
 _TO_NEXT = LazyPattern(r"节?的?")
 _BETWEEN = LazyPattern(r"[\s的那里,()、]*(?:on|of|in)?(?: the)?\s*")
 _RANGE = LazyPattern(r"\s*(?:[-–—~、,]|到|至|和|或|to|and|or|through|till?|until)\s*(?:the )?")
 _SEPARATOR = LazyPattern(r"到|至|[-–—~,]| to | until | till ")
-_SENTENCE = LazyPattern(r"[。.!?！？;；\n]")
-_CLAUSE = LazyPattern(r"(?<!\d)[,，、]|[,，](?!\d)|[。.!?！？;；\n]| (?=(?:and|but|so) )")
+_SENTENCE_END = LazyPattern(r"[。.!?！？;；\n]")
+_BETWEEN_DAYS = LazyPattern(r"(?<!\d)[,，、]|[,，](?!\d)|[。.!?！？;；\n]| (?=(?:and|but|so) )")
 _NOW = LazyPattern(r"今[天日早晚]|刚|现在|昨[晚夜]|\b(?:today|tonight|just|now|this (?:morning|afternoon|evening))\b")
 _WITHIN = LazyPattern(r"(?<=[天周月时头钟])(?:之内|以内|内)")
 _WITHIN_EN = LazyPattern(r"\bwithin (?=\w+ (?:\w+ )?(?:minute|hour|day|week|month))")
@@ -267,7 +267,7 @@ def _beginning(words: Sequence[tuple[str, int]], day: date, tz: tzinfo) -> int |
     """The earliest moment on that day that a line names, in the morning where it leaves the half of the day open."""
     found = []
     for text, said_at in words:
-        for clause in _CLAUSE.split(text):
+        for clause in _BETWEEN_DAYS.split(text):
             parts, about = parts_folded(_folded(clause)[:FOLDED_READ]), date_in(clause, said_at, tz)
             if parts.clock is None or "several" in parts.doubts or about is None or local_day(about.at, tz) != day:
                 continue
@@ -314,7 +314,7 @@ def _step(folded: str, one: NamedTime) -> int:
     """How many days from that time a text means, where it counts one from it: the night before my exam on Friday."""
     behind = _TO_NEXT.match(folded, one.end)
     at = behind.end() if behind else one.end
-    clause = _CLAUSE_OF.search(folded[: one.start])
+    clause = _BEFORE_IN_CLAUSE.search(folded[: one.start])
     before = clause[0] if clause else ""
     for step, words in ((-1, _DAY_BEFORE), (1, _DAY_AFTER)):
         found = words.search(before)
@@ -415,7 +415,7 @@ def _inside(folded: str, one: NamedTime, other: NamedTime) -> tuple[DateRange, .
         return ()
     wide, between = other.choices[0], folded[other.end : one.start]
     told = (
-        _SENTENCE.search(between)
+        _SENTENCE_END.search(between)
         or tells_of_booking(between)
         or tense(folded, other.start, other.end) in ("done", "perhaps", "arranged")
     )
@@ -514,7 +514,7 @@ def _days(text: str, said_at: int, tz: tzinfo) -> Iterator[date]:
     today = local_day(said_at, tz)
     if any(
         _NOW.search(clause) or not named_times(clause, today)
-        for clause in _CLAUSE.split(_folded(text))
+        for clause in _BETWEEN_DAYS.split(_folded(text))
         if clause.strip()
     ):
         yield today

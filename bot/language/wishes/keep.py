@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import Literal, cast
 
 from bot.language.time.parts import count_zh
-from bot.language.wishes.patterns import QUOTED, FoundWish, WishPlace, may_ask, pattern, shaped
-from bot.text.catalogue import LazyPattern
+from bot.language.wishes.patterns import CLAUSE, QUOTED, FoundWish, WishPlace, may_ask, pattern, shaped
 from bot.text.fold import fold, fold_mapped, unfold
 
 WishStrength = Literal["strong", "weak", "fact"]
@@ -15,7 +14,6 @@ WishStrength = Literal["strong", "weak", "fact"]
 
 MOST_FACTS = 9
 """More facts than that are a document, and stay one memory."""
-_CLAUSE = LazyPattern(r"[^,。?\n]+")
 _LEAST, _REACH, _THIN_CHARS = 3, 600, 24
 """Characters of the shortest fact (我属兔), of the longest text that is parted, and of the longest that says nothing."""
 _EDGES = " ,;、。\n"
@@ -298,7 +296,7 @@ def _before_content(place: WishPlace) -> FoundWish | None:
 
 def _within(place: WishPlace) -> FoundWish | None:
     """I'd be glad if you would remember that I no longer drink: a plain fact after a wish within its clause."""
-    clause = _CLAUSE.match(place.shape, place.start)
+    clause = CLAUSE.match(place.shape, place.start)
     match = pattern("remember").search(place.shape, place.at, clause.end()) if clause else None
     if clause is None or match is None or not may_ask(place.shape, clause, match, named=False):
         return None

@@ -51,6 +51,8 @@ _SOFT_STOP = re.compile(
     "|and)(?= (?:can you |could you |please |pls |just |do |you can )*(?:call me|keep (?:that|it) in mind"
     "|remember (?:that|it)(?= ?[,.!?]|$)))"
 )
+CLAUSE = LazyPattern(r"[^,。?\n]+")
+"""A clause of shaped text."""
 _MISSPELT = re.compile("纪[住录]|[记纪]注(?![册释意目])|记ㄧ|计(?:一(?=下)|住)")
 _MENTIONED = re.compile("[ ,]*(?:@[^ ,。?]+[ ,]+)*")
 

@@ -11,6 +11,7 @@ from bot.language.wishes.keep import has_predicate, opens, remember_wish, says_n
 from bot.language.wishes.names import name_wish
 from bot.language.wishes.patterns import (
     CALLED,
+    CLAUSE,
     SEVERAL,
     FoundWish,
     WishPlace,
@@ -48,8 +49,7 @@ CUE_LEAD = 20
 """Characters before the cue of a longer message."""
 ABOUT_CHARS = 200
 """Characters that a question back quotes."""
-_CLAUSE = LazyPattern(r"[^,。?\n]+")
-_SENTENCE = LazyPattern(r"[^。\n]+[。\n]?")
+_FIRST_SENTENCE = LazyPattern(r"[^。\n]+[。\n]?")
 _BLANK = " \n,，。.!！?？、:：;；~～"
 
 CueVerb = Literal["remember", "forget", "nick_set", "nick_revoke"]
@@ -181,7 +181,7 @@ def wish_cue(text: str, names: tuple[str, ...] = ()) -> WishCue | None:
         return None
     folded, origin = fold_mapped(text)
     shape = shaped(folded, names)
-    for clause in _CLAUSE.finditer(shape):
+    for clause in CLAUSE.finditer(shape):
         for verb in _CUES:
             found = pattern(f"cue_{verb}").search(shape, *clause.span())
             if found and long and found.start() > CUE_LEAD:
@@ -200,7 +200,7 @@ def wish_hint(text: str, names: tuple[str, ...] = ()) -> WishCue | None:
     """
     shape = shaped(fold(text), names) if len(text) <= CUE_CHARS else ""
     for verb in _HINTS:
-        for clause in _CLAUSE.finditer(shape):
+        for clause in CLAUSE.finditer(shape):
             found = pattern(f"hint_{verb}").search(shape, *clause.span())
             if found and may_ask(shape, clause, found, named=True):
                 return WishCue(verb, "" if verb == "nick_set" else text.strip(_BLANK))
@@ -242,7 +242,7 @@ def _after(shape: str, clause: re.Match[str], found: re.Match[str]) -> int:
 
 
 def _read(shape: str) -> list[FoundWish]:
-    first = _SENTENCE.match(shape)
+    first = _FIRST_SENTENCE.match(shape)
     ahead_end = first.end() if first else 0
     if ahead_end <= AHEAD_CHARS and pattern("ahead").fullmatch(shape, 0, ahead_end):
         return [FoundWish("forget", 0, ahead_end, scope="ahead")]  # what the message says besides goes with it

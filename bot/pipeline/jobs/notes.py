@@ -27,7 +27,7 @@ from bot.core.ports import Alarm, Clock, Log
 from bot.core.speaking import HEARTBEAT
 from bot.language.wishes.reader import menu_command, understand
 from bot.memory.screening import carried, harmless
-from bot.memory.transcript import DigestLine, excerpt
+from bot.memory.transcript import DigestLine, numbered_lines
 from bot.pipeline.calls import BackgroundGate, BackgroundWriter, WritingTask
 from bot.pipeline.concurrency import TextThread
 from bot.pipeline.configuration import Current
@@ -379,7 +379,7 @@ class LogFlusher:
             return False
         reserve = partial(self._store.ledger.reserve, log.session_id)
         script = script_of(" ".join(line.text for line in lines if not line.is_bot), self._current.words.language)
-        shown = excerpt(lines, ROWS, ROW_CHARS, SHOWN_CHARS)
+        shown = numbered_lines(lines, ROWS, ROW_CHARS, SHOWN_CHARS)
         task = WritingTask("flush", chat.id, script, shown, OUTPUT_TOKENS, small=False)
         async with self._writer.written(task, reserve) as written:
             kept = self._kept(written.text, lines)

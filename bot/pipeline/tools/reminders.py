@@ -76,8 +76,11 @@ _EARLIER = LazyPattern(rf"{ANY['day_before']}|提前|之前|\b(?:before|early|ah
 _LAST = re.compile(r" <\S+")
 """The last day in a rule."""
 
-_SENTENCE = re.compile(r"[.!?](?:\s|$)|[。!?！？;；\n①-⑳]")
-_CLAUSE = re.compile(r"[.!?,](?:\s|$)|[。!?！？;；\n①-⑳，、]|\band\b")
+_PIECE_ENDS = (
+    re.compile(r"[.!?](?:\s|$)|[。!?！？;；\n①-⑳]"),
+    re.compile(r"[.!?,](?:\s|$)|[。!?！？;；\n①-⑳，、]|\band\b"),
+)
+"""What ends the sentences, and what the clauses, in which an hour stands with its part of the day."""
 
 Every = Literal["day", "week", "weekdays", "month", "year"]
 
@@ -433,7 +436,7 @@ def _times(said: tuple[Event, ...]) -> list[TimeParts]:
 
 def _pieces(text: str) -> list[str]:
     """Its sentences and its clauses."""
-    pieces = dict.fromkeys(piece for ends in (_SENTENCE, _CLAUSE) for piece in ends.split(text))
+    pieces = dict.fromkeys(piece for ends in _PIECE_ENDS for piece in ends.split(text))
     return [piece for piece in pieces if piece.strip()]
 
 
