@@ -1,7 +1,6 @@
 """The built-in model: answers by rule from the request alone, without server or network."""
 
 import json
-import re
 import zlib
 from collections.abc import Iterable
 from dataclasses import replace
@@ -16,7 +15,7 @@ from bot.language.statements import is_sad, statements_in
 from bot.language.time.parts import DAYS_OFF
 from bot.language.wishes.reader import list_asked
 from bot.model.offline_prompt import RECEIPT, PromptFacts, read_prompt
-from bot.text.catalogue import Catalogue, LazyPattern
+from bot.text.catalogue import Catalogue, LazyPattern, patterns_in, read_table
 from bot.text.fold import fold, script_of
 from bot.text.length import ELLIPSIS, clip, message_tokens, tools_tokens
 from bot.text.similarity import content_words, repeating
@@ -24,67 +23,13 @@ from bot.text.terms import STOP_WORDS, index_terms, search_terms
 
 Mood = Literal["greeting", "thanks", "bye", "self", "past", "question", "talk"]
 
+_DATA = read_table("bot.model", "offline")
+_SAYS = patterns_in(_DATA["pattern"])
+_EMPTY = frozenset(_DATA["empty"])
 _SPEAKER = LazyPattern(r"\A[^:：,，]{1,30}[:：]\s*")
-_REMINDER = LazyPattern(r"\A(?:提醒|reminder)[:：]\s*")
 _TASK = LazyPattern("：|: ")
-_LIKES = LazyPattern("[爱愛](?=[吃喝看听聽玩])")
-_BARE = frozenset(("到时叫一声", "到時叫一聲", "Reminder without a text"))
-"""How the opening tells a reminder of nothing."""
 _DAY = LazyPattern(r" ?[(（]((?:[^()（）]|\([^()（）]*\))*)[)）]\Z")
 _PART_WORD = LazyPattern(r"(?a)\s+\S*\w\Z")
-_FIRST_PERSON = LazyPattern(r"[我咱]|\b(?:i|my|me|mine|we|our|us)\b")
-_ASKING = LazyPattern(
-    r"[?？]|吗|么$|什么|哪|谁|几[点号个岁年]|[大高初研]几|多少|"
-    r"^(?:what|when|where|who|whose|which|how|why|do|did|am|is|are|can|could|should)\b",
-    re.MULTILINE,
-)
-_REMEMBER = LazyPattern(
-    r"还?记得.*[吗么没不?]|记不记得|你知道我.*[吗么?什谁哪几]"
-    r"|\b(?:remember|recall)\b.*\?|\bdo you (?:still )?(?:remember|recall)\b"
-    r"|\bdo you know (?:my|(?:what|where|who) i)\b"
-)
-_PAST = LazyPattern(
-    "(?:我|咱).*(?:什么|哪|谁|几[点号个岁]|多少|怎么称呼|[吗么?])"
-    "|(?:上次|之前|以前|昨天|前天|刚才|那天|上周|上个?月|去年).*(?:什么|哪|谁|几|多少|[吗么?])"
-    "|(?:谁|哪天|哪里|哪儿|什么时候|几号|几点|生日)[^你]*$"
-    r"|\b(?:what|when|where|who|whose|which|how (?:old|many|much|long))\b.*\b(?:i|my|me|mine|we|our)\b"
-    r"|\b(?:am|was|did|do|have) i\b"
-    r"|\b(?:last (?:time|week|month|year)|yesterday|earlier|ago)\b.*\?"
-)
-_ADVICE = LazyPattern(
-    r"该|怎么办|怎么做|推荐|建议|能不能|可以.*吗|比较好|更适合|\b(?:should|could|can|would|recommend|suggest)\b"
-)
-_ABOUT_BOT = LazyPattern("^[^我咱]*你[^我咱]*$|\\byou\\b", re.MULTILINE)
-_SELF = LazyPattern(
-    r"你(?:到底)?是(?:谁|什么)|你是不是(?:ai|机器人|真人)|\b(?:who|what) are you\b|\bare you (?:an? )?(?:ai|bot|real)\b"
-)
-_NAME_ASKED = LazyPattern(
-    r"\A(?:[你还]*(?:记得|知道))?我(?:应?该)?(?:(?:的|嘅)名字?)?[叫是系](?:什么|咩|乜|谁|啥|边个)(?:名字?)?(?:[吗呢呀啊来着]*)[?\s]*\Z"
-    r"|(?:记得|知道)我的名字|(?:怎么|点样?)(?:称呼|叫)我|\A你(?:现在)?(?:都|该|会)?叫我(?:什么|啥)(?:名字?)?[呢呀啊\s?]*\Z|\bwhat(?:'s| is) my name\b|\bwho am i\W*\Z|\bwhat am i called\b"
-    r"|\b(?:know|remember) (?:my name|who i am)\b|\bwhat do you call me\b"
-)
-_NAME_TOLD = LazyPattern(r"叫|名|姓|称呼|\b(?:name|called?|i'm|i am)\b")
-_GREETING = LazyPattern(
-    r"你好|您好|嗨|哈[喽啰罗]|(?:\A|[,，\s])[你还]*在(?:吗|不在)|早上好|早安|早呀?$|下午好|晚上好|\b(?:hi|hello|hey|good (?:morning|afternoon|evening))\b"
-)
-_TODAY_ASKED = LazyPattern(
-    r"\A(?:今天|今日|现在|而家)?(?:是|系)?(?:几月)?(?:几号|星期几|礼拜几|周几|什么日子|几点)[了啊呀呢\s?]*\Z"
-    r"|\bwhat(?:'s| is) (?:the )?(?:date|time|day)\b(?: is it)?(?: today| now)?\W*\Z|\bwhat (?:day|time|date) is it\b|\btoday's date\b"
-)
-_DAY_ASKED = LazyPattern("(大后|今|明|后)[天日晚早儿]|\\b(today|tonight|tomorrow)\\b")
-_PLANS_ASKED = LazyPattern(
-    r"(?:什么|啥|哪些|咩)(?:事情?|安排|计划|要做|日程)|(?:要|该|得)(?:做|干|办|忙)(?:点|些)?(?:什么|啥)|(?:有没有|有)(?:安排|事)[吗呢?\s]*\Z|几点.{0,4}(?:起床?|叫我)"
-    r"|\bwhat(?:'s| is| do i have| have i got| am i doing| are my)?\b.*\b(?:on|to do|plans?|planned|schedule|due|coming up|today|tomorrow)\b.*\?"
-)
-_CAN_HAVE = LazyPattern("(?:能不能|可不可以|[能可]以?).{0,2}[吃喝碰用]|\\b(?:can|could|may) i (?:eat|drink|have)\\b")
-_FOR_A_MODEL = LazyPattern(
-    "(?:讲|说|写|唱|编|出|来|猜)(?:一?[个首篇段句]|一下).{0,6}(?:笑话|故事|歌|诗|作文|谜语|邮件|文案|代码)|帮我(?:写|翻译|算|想|查|改|画)|等于[几多]|[0-9] ?[-+*/x×÷] ?[0-9]"
-    r"|\b(?:tell me a|write|translate|calculate|draw|sing|explain|summari[sz]e) "
-)
-_THANKS = LazyPattern(r"谢谢|多谢|感谢|谢啦|\b(?:thanks|thank you|thx)\b")
-_BYE = LazyPattern(r"拜拜|再见|晚安|去睡|睡了|\b(?:bye|goodbye|good ?night|see you)\b")
-_EMPTY = frozenset("我你他她咱的了吗么什哪谁几")
-"""Characters that make a pair say nothing of what a line is about."""
 _SHORT = 20
 """Characters up to which a greeting, thanks or goodbye is the whole message and not only its beginning."""
 
@@ -119,33 +64,35 @@ def mood_of(said: str) -> Mood:
     text = fold(said).strip()
     if any(map(_is_past, text.splitlines())):
         return "past"
-    if _SELF.search(text):
+    if _SAYS["self"].search(text):
         return "self"
     short = len(text) <= _SHORT
-    if short and _BYE.search(text):
+    if short and _SAYS["bye"].search(text):
         return "bye"
-    if short and _THANKS.search(text):
+    if short and _SAYS["thanks"].search(text):
         return "thanks"
-    if short and _GREETING.search(text):
+    if short and _SAYS["greeting"].search(text):
         return "greeting"
-    return "question" if _ASKING.search(text) or _FOR_A_MODEL.search(text) else "talk"
+    return "question" if _SAYS["asking"].search(text) or _SAYS["for_a_model"].search(text) else "talk"
 
 
 def _is_past(line: str) -> bool:
-    if _REMEMBER.search(line):
+    if _SAYS["remember"].search(line):
         return True
-    other = _ADVICE.search(line) or _ABOUT_BOT.search(line) or not _ASKING.search(line)
-    return not other and _PAST.search(line) is not None
+    other = _SAYS["advice"].search(line) or _SAYS["about_bot"].search(line) or not _SAYS["asking"].search(line)
+    return not other and _SAYS["past"].search(line) is not None
 
 
 def is_looked_up(said: str) -> bool:
     """Whether it asks for something that may have been told (钥匙在哪), and not for advice or about nuan."""
     mood, text = mood_of(said), fold(said).strip()
-    if _FOR_A_MODEL.search(text):
+    if _SAYS["for_a_model"].search(text):
         return False
-    if _CAN_HAVE.search(text):
+    if _SAYS["can_have"].search(text):
         return mood in ("past", "question")
-    return mood == "past" or (mood == "question" and not (_ADVICE.search(text) or _ABOUT_BOT.search(text)))
+    return mood == "past" or (
+        mood == "question" and not (_SAYS["advice"].search(text) or _SAYS["about_bot"].search(text))
+    )
 
 
 def names_what_is_asked(question: str, line: str) -> bool:
@@ -179,7 +126,7 @@ def _tells(line: str, asked: frozenset[str]) -> bool:
 
 
 def _terms(text: str) -> set[str]:
-    liked = _LIKES.sub("喜欢", text)
+    liked = _SAYS["likes"].sub("喜欢", text)
     return {term for term in index_terms(liked) if len(term) > 1 and term not in STOP_WORDS and _EMPTY.isdisjoint(term)}
 
 
@@ -229,19 +176,19 @@ class OfflineModel:
         """What is answered without a search: how they are called, where their reminders are listed, what day it is,
         what is due then."""
         asked = "" if heard.forwarded else fold(heard.said).strip()
-        if heard.called and _NAME_ASKED.search(asked):
+        if heard.called and _SAYS["name_asked"].search(asked):
             return self._say("name", heard, name=heard.called)
-        if _TODAY_ASKED.search(asked) and heard.now[0]:
+        if _SAYS["today_asked"].search(asked) and heard.now[0]:
             day, time, weekday = heard.now
             return self._say("today", heard, day=f"{day} {weekday}", time=time)
         if (command := list_asked(asked)) != "":
             return self._say("reminders" if command == ".ai remind list" else "memories", heard)
-        due = self._due(asked, heard) if _PLANS_ASKED.search(asked) else ()
+        due = self._due(asked, heard) if _SAYS["plans_asked"].search(asked) else ()
         return self._found(due, heard, DUE) if due else ""
 
     def _due(self, asked: str, heard: PromptFacts) -> tuple[str, ...]:
         """What is to come on the day that is asked about, or at all where none is; nothing of another person's."""
-        wanted = _DAY_ASKED.search(asked)
+        wanted = _SAYS["day_asked"].search(asked)
         if wanted is None or not heard.now[0]:
             return tuple(dict.fromkeys(heard.tasks))
         word = wanted[1] or wanted[2]
@@ -280,7 +227,7 @@ class OfflineModel:
     def _worth_telling(self, result: str, heard: PromptFacts) -> bool:
         """Whether a finding is neither an answer of its own nor the bare name of the one who asks; to a question for
         their name it must tell one."""
-        if _NAME_ASKED.search(fold(heard.said)) and not _NAME_TOLD.search(fold(result)):
+        if _SAYS["name_asked"].search(fold(heard.said)) and not _SAYS["name_told"].search(fold(result)):
             return False
         return not self._says(result, *OWN_LINES) and _SPEAKER.sub("", _text(result)) != heard.called
 
@@ -309,7 +256,7 @@ class OfflineModel:
         """These memories in a sentence, told to whom they are answered; what only says one again is left out."""
         told: dict[str, frozenset[str]] = {}
         for line in dict.fromkeys(lines):
-            words = content_words(_REMINDER.sub("", _SPEAKER.sub("", _text(line))))
+            words = content_words(_SAYS["reminder"].sub("", _SPEAKER.sub("", _text(line))))
             if not any(known and known <= words for known in told.values()):
                 told[line] = words
         return self._found(told, heard, FOUND)
@@ -325,8 +272,8 @@ class OfflineModel:
         day, said = _DAY.search(line), _text(line)
         if heard.is_theirs(said):
             said = _SPEAKER.sub("", said)
-            reminder, own = _REMINDER.match(fold(said)), _FIRST_PERSON.search(fold(said))
-            if said in _BARE:
+            reminder, own = _SAYS["reminder"].match(fold(said)), _SAYS["first_person"].search(fold(said))
+            if said in _DATA["bare"]:
                 said = self._say("call", heard)
             elif reminder:
                 task = said[reminder.end() :]

@@ -4,7 +4,7 @@ expressions compiled at first use."""
 import re
 import sys
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -73,6 +73,11 @@ class LazyPattern:
 def read_table(package: str, name: str) -> dict[str, Any]:
     """The content of the file NAME.toml of a package, as bot.language."""
     return tomllib.loads(files(package).joinpath(f"{name}.toml").read_text("utf-8"))
+
+
+def patterns_in(table: Mapping[str, Iterable[str]]) -> dict[str, LazyPattern]:
+    """Each list of alternatives of a table as one pattern."""
+    return {name: LazyPattern("|".join(alternatives)) for name, alternatives in table.items()}
 
 
 class Catalogue:
