@@ -11,7 +11,7 @@ from bot.language.pasted import own_part
 from bot.language.statements import is_injection
 from bot.language.wishes.patterns import speaks
 from bot.language.wishes.reader import understand
-from bot.text.catalogue import LazyPattern
+from bot.text.catalogue import patterns_in, read_table
 from bot.text.clean import clean, clean_name, escaped, one_row
 from bot.text.fold import fold
 from bot.text.length import clip
@@ -23,34 +23,7 @@ MESSAGE_CHARS = 4_000
 PLAY_LINES = 12
 """So many lines a play goes on when nobody says that it ends."""
 
-_PLAY = LazyPattern(
-    r"(?:你|我|来|一起|请)[^,。]{0,6}扮演|角色扮演|(?:^|[,。!?~ ]|我们|咱们?|来|你)假装(?:你|我|自己|咱)|(?:我们|咱们?|一起)来?演|来演"
-    r"|(?:来|一起|我们|咱们?|陪我|[跟和]我)(?![^,。]*(?:昨|每|常|了|过))[^,。]{0,3}(?:玩|演)[^,。]{0,6}(?:游戏|戏|剧本)|语c"
-    r"|\b(?:role-?play\w*|act out|in character|once upon a time)\b|(?:^|let['’]?s|please|can you|you|[,.!]"
-    r"|now) ?pretend\b"
-    r"|\b(?:i['’]?ll|i will|let me|i want to|i['’]?m going to) (?:tell|write) (?:you )?an? (?:\w+ )?story\b"
-    r"|\blet['’]?s play\b"
-    r"|(?<![给跟为对帮替陪])我(?:们|来|想|要|先|再|给(?:你|大家)|[跟和]你|也|会|一起|,)*[编讲说写]一?[个段篇][^,。]{0,6}故事"
-    r"|(?:一起|咱们?|(?<!你)来|轮流)[编讲写说玩][^,。]{0,6}故事|故事接龙|故事[^。]{0,12}我(?:是|当|演|扮)"
-)
-"""A play, or a story of somebody's own; who asks for a story tells none."""
-_PLAY_OVER = LazyPattern(
-    r"演完|不演了|不玩了|玩够|说正经|说真的|认真的?说|言归正传|出戏|(?:结束|停止)(?:表演|扮演|游戏|故事)"
-    r"|\b(?:stop (?:playing|pretending|it)|out of character|ooc|seriously|end of (?:the )?(?:scene|story|play))\b"
-)
-_HANDED = LazyPattern(
-    r".*(?:翻译|润色|改写|造句|怎么[说讲]|歌词|台词|请假条|文案|朋友圈|简历|邮件|translate|rephrase|proofread|rewrite|lyrics|caption).*:\W*$"
-    r"|.*(?:翻译|润色|改写|修改|改)[^,。]{0,4}(?:这[句段个条篇]|下面|以下|如下).*|.*(?:这[句段条]话?|下面|以下)[^,。]{0,8}(?:翻译|润色|改写|改).*"
-    r"|.*\b(?:translate|rephrase|proofread|rewrite|fix) (?:this|the following|my (?:text|draft|caption|bio)).*"
-)
-"""Somebody asks for work on a text that the next line of theirs brings."""
-_TAKEN_BACK = LazyPattern(
-    r"(?:[\W_]|哈|嘿|啊|呃|哎呀?|不是|其实|好啦|刚才|我)*+(?:开个?玩笑(?!了)|骗[你到]|逗你|假的|(?:说|打|发|写)错|不是真的|[瞎乱]说的|编的|发错)"
-    r"|\W*(?:(?:ha)+|lol|ok|no|sorry|oops|nah|i['’]?m|just|i was|but)*(?:\W|\b(?:i['’]?m|just|i was"
-    r"|only)\b)*\b(?:kidding|joking|jk|wrong (?:chat|person|window|group)|scratch that"
-    r"|i made that up|that was a joke|not really|typo)\b"
-)
-"""Somebody takes back what they said last."""
+_SAYS = patterns_in(read_table("bot.memory", "transcript"))
 _UNMEANT_CHARS = 120
 """A line that hands over or takes back is short."""
 _NAME_REACH = 48
@@ -164,9 +137,9 @@ def played(lines: tuple[DigestLine, ...]) -> frozenset[int]:
     left = 0
     for line in lines:
         folded = fold(line.text[:MESSAGE_CHARS])
-        if left and _PLAY_OVER.search(folded):
+        if left and _SAYS["play_over"].search(folded):
             left = 0
-        elif not line.is_bot and _PLAY.search(folded):
+        elif not line.is_bot and _SAYS["play"].search(folded):
             left = PLAY_LINES
         if left:
             found.add(line.number)
@@ -183,9 +156,9 @@ def _unmeant(lines: tuple[DigestLine, ...]) -> frozenset[int]:
             continue
         folded = fold(line.text[:_UNMEANT_CHARS]).strip()
         number, before = last.get(line.person_id, (0, ""))
-        if before and _HANDED.fullmatch(before):
+        if before and _SAYS["handed"].fullmatch(before):
             found.add(line.number)
-        if number and _TAKEN_BACK.match(folded):
+        if number and _SAYS["taken_back"].match(folded):
             found.add(number)
         last[line.person_id] = (line.number, folded)
     return frozenset(found)
