@@ -27,12 +27,6 @@ _PERSON = LazyPattern(r"[我你您他她它]|\b(?:i|i'm|you|my|he|she|is|are)\b|
 _SHORTENED = LazyPattern(r"\b(st|dr|mr|mrs|ms|jr|vs|no|mt|a\.m|p\.m)\.(?= )")
 _FOLDED_SENTENCE = LazyPattern(r"((?:[^。!?;\n.]|\.(?!\s|$|\.))+)([。!?;.]*)")
 """A sentence and its end; folded, … is three dots, which end one also within a line."""
-_BETWEEN_ASSERTIONS = LazyPattern(
-    r"(?<!\d)[,:]|[,:](?!\d)|[、~]|(?=但是?(?!愿)|而且|并且|不过(?=我|他|她|也|还)|然后|所以|因为|就是说)"
-    r"|(?=我就|就会|就要|就去|就回)"
-    r"|(?<!\bme) (?=and )"  # me and tess are whom it is about
-    r"| (?=(?:but|so|because|then|plus|although|though|while|which|who) )|(?<=[一-鿿]) (?=[一-鿿\d])"
-)
 _WORD = LazyPattern(r"[a-z\u00c0-\u024f][a-z0-9\u00c0-\u024f'-]*")
 _LATIN_NAME = LazyPattern(rf"(?<![a-z0-9]){_WORD.text}")
 """A unit right behind its figure is no name: 3.9kg."""
@@ -40,32 +34,8 @@ _HAN = LazyPattern("[㐀-鿿]+")
 _KIN_LATIN = LazyPattern("[a-z]+")
 _PROPER = LazyPattern(r"(?<=[a-z,;:] )[A-Z][\w'’-]*")
 _TITLE = LazyPattern("《([^》]{1,40})》")
-_CALLED = LazyPattern(
-    "(?:名叫|名为|叫做|取名|[只隻条條个個位]叫|(?<=[^大喊呼])叫)([㐀-鿿]{2})(?=[㐀-鿿]?的?[猫狗鱼鸟兔柴,，。、]|$|的)"
-)
-_IF = LazyPattern(r"如果|假如|假设|要是|倘若|万一|的话|除非|\b(?:if|unless|suppose|imagine|hypothetically)\b")
 
 _MY = "(?:我(?:们?家?的?|那?个?|[养领]养?的?)?)?"
-
-_WHOSE = LazyPattern(r"^(?:我(?:们?家?的?|那?个?)?|(?:my|our|his|her|their|the|an?) )")
-
-_OF_ME = LazyPattern(
-    r"^.{0,20}?(?:让|叫|要|催|约|请|带|陪|问|给|送|和|跟|帮|教|通知|安排|祝)(?:了)?(?:我|咱)"
-    r"|^.{0,40}?\b(?:asked|told|wants?|wanted|invited|made|got|gave|gives|taught|and|with|for|reminded|expects?|needs?"
-    r"|booked|sent) (?:me|us|i)\b"
-)
-_REPORT = LazyPattern(
-    r"(?:之前|刚才?|昨天|今天|都|也|就|一直|还)*(?:说|觉得|认为|建议|告诉我|跟我说|提醒)(?:过|了)?(?:是)?"
-    r"| (?:just |also )?(?:says?|said|thinks?|thought|told me|reckons?|suggests?|confirmed)(?: that)? "
-)
-_NEGATED = LazyPattern(
-    "(?:不|没有?|没|未|别|从不|从没|并非)(?:[会能要想用再去得是曾太怎么敢肯愿]*)"
-    "(?P<han>[一-鿿]{1,2}?(?=[了的过着吧啦呢,.。!?;、 ]|$)|[一-鿿]{2})"
-    r"|(?:\b(?:not|never|no(?!,? (?:i|im|i'm|we|he|she|they|it|its|it's|that|not)\b)|without|cannot)\b"
-    r"|n't\b)"
-    r"(?P<words>(?: [a-z'-]+){1,5})"
-)
-_PRONOUN = LazyPattern(r"[他她它]|\b(?:he|she|they|it|him|her|them|his|their|its)\b")
 
 _DIGITS = LazyPattern(r"\d+(?:[.,]\d+)*")
 _HAN_NUMBER = LazyPattern("(?<!周)(?<!期)(?<!拜)[零〇一二两俩三四五六七八九十百千万亿]+")
@@ -81,16 +51,9 @@ _EN_NUMBER = LazyPattern(
 _SCALES = {"万": 10_000, "千": 1_000, "百": 100, "亿": 100_000_000, "k": 1_000, "w": 10_000}
 _SCALE = LazyPattern(r"[万千百亿]|[kw](?![a-z])")
 """A k in kg or km is no thousand."""
-_ANEW = LazyPattern(
-    r"[\W_]*(?:[今昨前明后]天|最近|刚|上周|上个?月|现在|不过|但是?|其实|\b(?:today|yesterday|now|but|actually|last)\b)"
-)
-_ANSWER = LazyPattern(r"(?:(?:and|but|so|oh|well) )?(?:(?:no|nah|nope)[ ,]+)+")
-_MORE_ZH = LazyPattern(r"(?:下午|傍晚|晚上?|中午|午夜|夜里)\D{0,3}$")
-_MORE_EN = LazyPattern(r"\s?(?:pm|p\.m|in the (?:afternoon|evening)|at night|tonight)")
 
 _EMPTY = frozenset("的了我你您他她它们是在也都就很还又把被吗呢吧啊一个这那着过得地和跟与")
 """A pair with one of these tells nothing."""
-
 
 LIGHT_VERBS = frozenset("做在有是去")
 """A verb of one of these alone tells of no thing: 做 keto, 有車."""
@@ -106,6 +69,7 @@ class Vocabulary:
     alike: Mapping[str, tuple[int, ...]]
     slots: Mapping[str, tuple[str, ...]]
     short: Mapping[str, str]
+    who: Mapping[str, frozenset[str]]
     patterns: Mapping[str, LazyPattern]
 
 
@@ -127,6 +91,7 @@ def _vocabulary() -> Vocabulary:
         alike,
         {slot: tuple(words) for slot, words in found["slots"].items()},
         dict(pair.strip().split(" ", 1) for pair in found["short"]["words"].split(",")),
+        {name: frozenset(words) for name, words in found["who"].items()},
         {name: LazyPattern("|".join(f"(?:{part})" for part in parts)) for name, parts in found["pattern"].items()},
     )
 
@@ -219,7 +184,7 @@ def _sentence(line: int, sentence: str, asked: bool, *, beside_irony: bool) -> I
         return
     clauses = [one for one in _clauses(sentence) if one]
     # What hangs on an "if" follows it, or stands right before one that begins its clause (not in Chinese).
-    if_at = next((at for at, clause in enumerate(clauses) if _IF.search(clause)), len(clauses))
+    if_at = next((at for at, clause in enumerate(clauses) if _SAYS["if"].search(clause)), len(clauses))
     if_at -= if_at and if_at < len(clauses) and clauses[if_at].startswith(("if ", "unless ", "suppose "))
     before: tuple[str, str] = ("", "")
     hedged = planned = False
@@ -232,7 +197,7 @@ def _sentence(line: int, sentence: str, asked: bool, *, beside_irony: bool) -> I
         tail = _SAYS["hedged"].search(after) is not None and not terms(_SAYS["hedged"].sub(" ", after))
         subject, who = subject_of(clause)
         # Doubt and plans go on through clauses that name no subject of their own.
-        goes_on = not subject and _ANEW.match(clause) is None
+        goes_on = not subject and _SAYS["anew"].match(clause) is None
         hedged = (hedged and goes_on) or _SAYS["hedged"].search(clause) is not None
         planned = (planned and goes_on) or _SAYS["planned"].search(clause) is not None
         if subject:
@@ -244,7 +209,7 @@ def _sentence(line: int, sentence: str, asked: bool, *, beside_irony: bool) -> I
 
 def _clauses(folded: str) -> list[str]:
     """What a folded sentence says one by one, without the marks between."""
-    return [one.strip(" ,:、~()") for one in _BETWEEN_ASSERTIONS.split(folded)]
+    return [one.strip(" ,:、~()") for one in _SAYS["between"].split(folded)]
 
 
 def subject_of(clause: str) -> tuple[str, str]:
@@ -254,17 +219,17 @@ def subject_of(clause: str) -> tuple[str, str]:
         return "", ""
     if found["other"]:
         rest = clause[found.start("other") :]
-        if report := _REPORT.match(clause, found.end("other")):
+        if report := _SAYS["report"].match(clause, found.end("other")):
             told = subject_of(clause[report.end() :])
             return told if told[0] else ("other", found["other"])
-        return ("self" if _OF_ME.search(rest) else "other"), found["other"]
+        return ("self" if _SAYS["of_me"].search(rest) else "other"), found["other"]
     return ("self" if found["self"] else "you"), ""
 
 
 def reported(clause: str) -> bool:
     """Whether somebody else is told to say or think it."""
     found = _SUBJECT.match(clause)
-    return bool(found and found["other"] and _REPORT.match(clause, found.end("other")))
+    return bool(found and found["other"] and _SAYS["report"].match(clause, found.end("other")))
 
 
 def relative(who: str) -> bool:
@@ -279,12 +244,12 @@ def relatives(folded: str) -> frozenset[str]:
 
 def without_possessive(who: str) -> str:
     """Without whose they are."""
-    return _WHOSE.sub("", who)
+    return _SAYS["whose"].sub("", who)
 
 
 def has_pronoun(folded: str) -> bool:
     """Whether a pronoun speaks of somebody else."""
-    return _PRONOUN.search(folded) is not None
+    return _SAYS["pronoun"].search(folded) is not None
 
 
 def denied(folded: str) -> bool:
@@ -295,7 +260,7 @@ def denied(folded: str) -> bool:
 def poles(folded: str, *, told: bool = False) -> frozenset[bool]:
     """Whether a clause says that something is not; both where a "no" may answer what was said before, where several
     things are denied, or, as it is `told` by others, where what ended is."""
-    plain, answer = denied(folded), _ANSWER.match(folded)
+    plain, answer = denied(folded), _SAYS["answer"].match(folded)
     found = {plain}
     if answer:
         found.add(denied(folded[answer.end() :]))
@@ -326,8 +291,8 @@ def _pieces(folded: str) -> Iterator[str]:
 def negated(folded: str) -> list[tuple[str, ...]]:
     """What a text denies, each as the words right behind the denial: 不用上大夜 gives 上大, "don't drink coffee" drink
     and coffe."""
-    plain, found = _bare("".join(_pieces(_ANSWER.sub("", folded, 1)))), list[tuple[str, ...]]()
-    for match in _NEGATED.finditer(plain):
+    plain, found = _bare("".join(_pieces(_SAYS["answer"].sub("", folded, 1)))), list[tuple[str, ...]]()
+    for match in _SAYS["negated"].finditer(plain):
         if match["han"]:
             if not _PLAIN_CHARS.issuperset(match["han"]):
                 found.append((match["han"][:2],))
@@ -338,7 +303,7 @@ def negated(folded: str) -> list[tuple[str, ...]]:
 
 def asserts(folded: str, key: tuple[str, ...]) -> bool:
     """Whether a text says all these words, and not right behind a denial."""
-    plain = _NEGATED.sub(" ", _bare("".join(_pieces(folded))))
+    plain = _SAYS["negated"].sub(" ", _bare("".join(_pieces(folded))))
     if key[0][0] >= "㐀":
         return key[0] in plain
     return set(key) <= {stem(word) for word in _WORD.findall(plain)}
@@ -420,7 +385,7 @@ def without_kin(folded: str) -> str:
 def names(text: str) -> tuple[str, ...]:
     """What a statement calls by a name, folded: Latin words beside Chinese or with a capital, and what follows 叫."""
     folded, han = folded_plain(text), _HAN.search(text) is not None
-    found = [fold(name) for name in (*_CALLED.findall(folded), *_TITLE.findall(folded))]
+    found = [fold(name) for name in (*_SAYS["called"].findall(folded), *_TITLE.findall(folded))]
     if han:
         found += [word for word in _LATIN_NAME.findall(folded) if len(word) > 1 and word not in VOCABULARY.plain]
         found += [word for word in proper_names(folded) if word not in VOCABULARY.alike]
@@ -483,8 +448,8 @@ def numbers(folded: str, *, all_of_them: bool) -> set[str]:
             found.update(_figure(figure) for figure in match[0].split("."))
         if all_of_them and match[0].isdigit() and int(match[0]) < 25:
             hour = int(match[0])
-            later = _MORE_ZH.search(folded[max(0, match.start() - 6) : match.start()])
-            if later or _MORE_EN.match(folded, match.end()):
+            later = _SAYS["later_zh"].search(folded[max(0, match.start() - 6) : match.start()])
+            if later or _SAYS["later_en"].match(folded, match.end()):
                 found.add(str(hour + 12))
             if hour > 12:
                 found.add(str(hour - 12))
@@ -493,7 +458,7 @@ def numbers(folded: str, *, all_of_them: bool) -> set[str]:
         if all_of_them or (match[0] != "一" and ((after and after in MEASURE) or len(match[0]) > 1)):
             found.add(str(_han(match[0])))
             if all_of_them:
-                if after == "点" and _MORE_ZH.search(folded[max(0, match.start() - 6) : match.start()]):
+                if after == "点" and _SAYS["later_zh"].search(folded[max(0, match.start() - 6) : match.start()]):
                     found.add(str(_han(match[0]) + 12))
                 found.update(str(_han(char)) for char in match[0])
                 if len(match[0]) > 1 and set(match[0]) <= set("零〇一二三四五六七八九"):

@@ -9,7 +9,7 @@ from typing import Literal
 
 from bot.core.clock import DatedMoment
 from bot.language import assertions
-from bot.language.assertions import Clause, folded_plain, kin, novelty, numbers, terms
+from bot.language.assertions import VOCABULARY, Clause, folded_plain, kin, novelty, numbers, terms
 from bot.language.time.dates import date_in
 from bot.memory.digest.answer import DigestItem, ItemSection
 from bot.memory.screening import harmless
@@ -18,30 +18,6 @@ from bot.memory.transcript import DigestLine, TalkScope, was_forgotten
 from bot.text.clean import one_row
 from bot.text.dates import local_day
 from bot.text.fold import fold
-
-_SELF = frozenset(
-    (
-        "",
-        "user",
-        "用户",
-        "本人",
-        "自己",
-        "self",
-        "我",
-        "i",
-        "me",
-        "the user",
-        "the person",
-        "person",
-        "他",
-        "她",
-        "himself",
-        "herself",
-        "themselves",
-        "对方",
-        "主人",
-    )
-)
 
 TEXT_CHARS = 300
 """Longest statement; a longer answer is no clean one."""
@@ -77,7 +53,7 @@ def check_item(grounds: TalkEvidence, item: DigestItem) -> GroundedItem | Refusa
     if gone := first_missing(item, talk, here, at):
         return Refusal(gone[0], gone[1])
     when = (day_of(item, talk, at) if item.when else None) or _day(item, talk, here, at)
-    themselves = folded_plain(item.about).strip() in _SELF | {fold(line.name) for line in own}
+    themselves = folded_plain(item.about).strip() in VOCABULARY.who["speaker"] | {fold(line.name) for line in own}
     return GroundedItem(owner, own, "" if task or themselves else item.about.strip(), when)
 
 

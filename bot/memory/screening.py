@@ -29,32 +29,10 @@ _SET_APART = LazyPattern(r"^\s*[>#$|]|```")
 _PROPER = re.compile(r"(?<![A-Za-z0-9])[A-Z][A-Za-z\u00c0-\u024f0-9]*")
 _WHO = re.compile("([^聊说谈\\W\\da-z_]{2,3}?)(?:聊|说|谈|提到|讨论|表示|分享)")
 """Whom a summary begins with, names of those who talk apart."""
-_EVERYBODY = (
-    "用户",
-    "大家",
-    "他们",
-    "她们",
-    "两人",
-    "双方",
-    "群组",
-    "群里",
-    "朋友",
-    "几人",
-    "众人",
-    "晚上",
-    "早上",
-    "下午",
-    "上午",
-    "主要",
-)
 _BEGINS = re.compile(r"(?:^|[.!?;:。！？；：])[\s\"'(]*$")
 _ACTS = re.compile(r"(?:'s|,? (?:is|was|are|were|has|had|have|will|would|wants?|\w+(?:ed|s)))\b")
+SCAFFOLD = VOCABULARY.patterns["scaffold"]
 _CALENDAR = re.compile(f"{MONTH_LIKE_EN}|{FULL_WEEKDAY_EN}s?")
-SCAFFOLD = LazyPattern(
-    "聊了|聊到|聊|问了?|谈到|谈了|谈|提到|说了|说到|讨论了?|用户|大家|关于|以及|还有|和|最近|今天|分享了?|表示|计划|打算|有点|有些"
-    r"|\b(?:talk(?:ed|s|ing)?|chat(?:ted|s)?|discuss(?:ed|es)?|mention(?:ed|s)?"
-    r"|about|users?|sai?ys?|said|asks?|asked|shared?|plans?)\b"
-)
 
 
 def harmless(text: str, screened: bool = True) -> bool:
@@ -82,7 +60,7 @@ def sums_up(summary: str, told: LineWords, names: str) -> bool:
     for name in sorted(filter(None, fold(names).split()), key=len, reverse=True):
         told_of = told_of.replace(name, " ")
     who = _WHO.match(told_of)
-    if who is not None and who[1] not in heard and who[1] not in _EVERYBODY:
+    if who is not None and who[1] not in heard and who[1] not in VOCABULARY.who["everybody"]:
         return False
     if _number_or_day(summary, told, heard) or _unknown_name(summary, heard, fold(names)):
         return False
