@@ -1,6 +1,5 @@
 """When a reminder is said (quiet hours, changed times), and which of several reminders is meant."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, time, tzinfo
@@ -15,7 +14,7 @@ from bot.language.time.moments import PART_HOURS, hour_of, joined_parts, moment_
 from bot.language.time.parts import DayPart, NamedDay, TimeParts, date_of_named
 from bot.language.time.schedule import SEVERAL, next_of
 from bot.speaking.initiative import is_quiet_hour
-from bot.text.catalogue import LazyPattern
+from bot.text.catalogue import LazyPattern, patterns_in, read_table
 from bot.text.codes import SIGNS
 from bot.text.dates import local, local_day, local_hour, ms_of, next_local_time
 from bot.text.fold import fold
@@ -35,38 +34,18 @@ _MARK = rf"[{SIGNS['memory']}{SIGNS['reminder']}]\ufe0f?"
 _SIGNED = LazyPattern(rf"{_MARK}(\d{{1,9}})")
 _EMPTY = LazyPattern(r"[（(]\s*[）)](?:之?前)?")
 _NUMBER = LazyPattern(rf"(?:{_MARK})? ?(\d{{1,9}})(?!\d|[点时日号月年:])")
-_LEAD = LazyPattern(
-    r"^(?:那|好的?|嗯|记得|記得|别忘了?|別忘了?|对了|對了|其实|其實|[还還]有|另外|然[后後]|[，, ])*"
-    r"(?:[我咱]们?|[我咱]們)?(?:自己)?(?:答应(?:过|了)?你|答應(?:過|了)?你|[说說约約](?:[好定]了?|了)|就|也|都"
-    r"|[还還](?=[要得会會])|[会會](?![议議])|要|得|必须|必須|需要|一定|肯定|保证|保證|打算|[，, ])*"
-    r"|^(?:(?:ok(?:ay)?|well|sure|and|but)[, ]+)*i(?:['’]ll| will|['’]m going to| am going to|['’]m gonna| need to"
-    r"| have to|['’]ve got to| must| shall| promise (?:to|(?:you )?i['’]ll))\b",
-    re.IGNORECASE,
-)
-"""Who is to do it, which the one who hears it knows."""
+_SAYS = patterns_in(read_table("bot.speaking", "reminders"))
 TITLE_CHARS = 60
 """What a promise is told by is short."""
 
 _TASK_BREAK = LazyPattern(r"[,，;；。!！~～\n]|\s(?=(?:because|otherwise|or else)\b)")
-_ASIDE = LazyPattern(
-    r"(?:跟|和|告诉|提醒|通知|叫|喊|催)[^,]{0,2}我(?!们?[的家妈爸])|^你|别(?:让我)?忘|到时候?$|放心|拜托|谢谢|^(?:不然|否则|因为|免得|省得)"
-    r"|\b(?:remind me|let me know|tell me|don't let me|or else|otherwise|because|thanks|please)\b"
-)
-"""What is said to nuan beside it, and why it is to be done."""
 
-_BY = LazyPattern(
-    r"(?<=[周週期拜月号號日天底末午点點半钟鐘一二三四五六七八九十])(?:[之以]?前)(?=\S)|[在于於](?=[今明后後下本这這大周週星礼禮\d]|月底)"
-)
-_IN = LazyPattern(r"(?<=[天周週月时時钟鐘])(?:[之以]?[内內])")
 _GAP = LazyPattern(r"(?<=[㐀-鿿]) +(?=[㐀-鿿])")
 _NAME = 2
 """Characters of the shortest name that is known for one at the beginning of a text: 安 begins 安排 as well."""
 
 _BESIDE = LazyPattern(r"[和与與跟同及]|(?P<en> and\b)")
 """Somebody else is to do it too."""
-
-_HIS = LazyPattern(r"^(?:的|['’]s\b| (?:needs|has|wants|is going) to\b| (?:will|must|should)\b)")
-_NOISE = LazyPattern(r"\b(?:the|my|your|me|you|i|a|an|about|to|for|of|that)\b|[的了那个这我你]|\W")
 
 
 def spoken_at(found: Instant, rules: RemindRules, tz: tzinfo) -> int:
@@ -164,15 +143,17 @@ def nudging_rules(rules: RemindRules) -> NudgeRules | None:
 
 def promised_task(text: str) -> str:
     """What a promise is of, as a short title: its own words without who, when, why and what is said to nuan."""
-    plain = _IN.sub("后", _BY.sub("", text)).replace("今晚会", "今天会").replace("今晚會", "今天會")
+    plain = _SAYS["in"].sub("后", _SAYS["by"].sub("", text)).replace("今晚会", "今天会").replace("今晚會", "今天會")
     task = _GAP.sub("", _EMPTY.sub("", task_of(plain)[0]))
     found: list[str] = []
     for clause in _TASK_BREAK.split(task):
-        said = _LEAD.sub("", clause.strip(" ,，、")).strip(" ,，、")
-        if said and not _ASIDE.search(fold(said)) and sum(map(len, found)) + len(said) <= TITLE_CHARS:
+        said = _SAYS["lead"].sub("", clause.strip(" ,，、")).strip(" ,，、")
+        if said and not _SAYS["aside"].search(fold(said)) and sum(map(len, found)) + len(said) <= TITLE_CHARS:
             found.append(said)
     return (
-        (", " if task.isascii() else "，").join(found) or clip(_LEAD.sub("", task).strip(" ,，、"), TITLE_CHARS) or text
+        (", " if task.isascii() else "，").join(found)
+        or clip(_SAYS["lead"].sub("", task).strip(" ,，、"), TITLE_CHARS)
+        or text
     )
 
 
@@ -186,7 +167,7 @@ def told_to(name: str, task: str) -> str:
         return task  # another name: Jo, Jordan
     if beside := _BESIDE.match(rest):
         return f"{'you' if beside['en'] else '你'}{rest}"
-    return _HIS.sub("", rest).strip(" ,，、:：") or task
+    return _SAYS["his"].sub("", rest).strip(" ,，、:：") or task
 
 
 def names_numbers(words: str) -> bool:
@@ -206,7 +187,7 @@ def reminders_meant(words: str, reminders: Sequence[Reminder], task: str) -> tup
     if number := _NUMBER.fullmatch(words.strip().removeprefix("第")):
         return tuple(each for each in reminders if each.id == int(number[1]))
     for said in (words, task):
-        wanted = _NOISE.sub("", fold(said))
+        wanted = _SAYS["noise"].sub("", fold(said))
         if wanted:
             found = tuple(
                 each
@@ -215,7 +196,7 @@ def reminders_meant(words: str, reminders: Sequence[Reminder], task: str) -> tup
             )
             if found:
                 return found
-    if _NOISE.sub("", fold(words)):
+    if _SAYS["noise"].sub("", fold(words)):
         return ()
     return tuple(reminders) if len(reminders) == 1 else ()
 
@@ -252,14 +233,14 @@ def due_then(words: str, reminders: Sequence[Reminder], now: int, tz: tzinfo) ->
     """Those due on the day, and in the part of it, that words of a wish name and nothing else (明天早上那个)."""
     task, parts = task_of(words)
     day = date_of_named(parts.day, local(now, tz).date(), local(now, tz).hour) if parts.day is not None else ""
-    if isinstance(day, str) or parts.clock is not None or _NOISE.sub("", fold(task)):
+    if isinstance(day, str) or parts.clock is not None or _SAYS["noise"].sub("", fold(task)):
         return ()
     hours = PART_HOURS[parts.half][0] if parts.half else range(24)
     return tuple(each for each in reminders if (at := local(each.due_at, tz)).date() == day and at.hour in hours)
 
 
 def _core(reminder: Reminder) -> str:
-    return _NOISE.sub("", fold(reminder.text))
+    return _SAYS["noise"].sub("", fold(reminder.text))
 
 
 def with_weekday(parts: TimeParts, answer: TimeParts) -> TimeParts | None:
