@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import accumulate
 
-from bot.text.catalogue import LazyPattern
+from bot.text.catalogue import LazyPattern, read_table
 from bot.text.fold import ENGLISH_FUNCTION_WORDS, fold
 from bot.text.terms import index_terms, stem
 
@@ -26,35 +26,16 @@ MEANT_SHARE = 0.5
 NAMED_SHARE = 0.8
 """Words name a promise when so much of them is in it: 修药箱的事 says one thing more."""
 
-FORM_WORDS = LazyPattern(
-    r"答应|保证|发誓|承诺|[说约讲][好定]|一定|肯定|绝对|记得|记着|不会忘记?|尽快|按时|准时|已经|终于|总算|刚刚|等会儿?|等下|待会儿?|一会儿?|晚点|回头|马上"
-    r"|大?后天|[今明昨][天晚早儿日]|(?:这|下)*个?(?:周|星期|礼拜)[一二三四五六日天末]?|早上|上午|中午|下午|晚上|[0-9一二三四五六七八九十]+[点号月日](?:半)?"
-    r"|\b(?:promised?|swear|guarantee|definitely|surely|certainly|remember|forget|sure|won|gonna|going|today"
-    r"|tonight|tomorrow"
-    r"|later|soon|already|just|finally|next|week|month|morning|evening|afternoon|day|after|before|monday"
-    r"|tuesday|wednesday"
-    r"|thursday|friday|saturday|sunday|word|agreed|sorry|ok|okay|done|all|now|back|get|got|first|thing)\b"
-)
-"""What words of a promise do not tell what it is of: how it is given, and when."""
-COMMON_CHARS = frozenset("我你您他她它们的了吗呢吧啊是在也都就还又很和跟与把被这那")
+_WORDS = read_table("bot.text", "similarity")
+FORM_WORDS, _PERSON = (LazyPattern("|".join(_WORDS[name])) for name in ("form", "person"))
+"""What words of a promise do not tell what it is of, and who is told, or tells, of it."""
+COMMON_CHARS = frozenset(_WORDS["common"])
 """A pair of characters with one of these tells nothing of what a sentence is about."""
-_COMMON_IN_STATEMENTS = COMMON_CHARS | frozenset("呀哦会已")
-_EMPTY = COMMON_CHARS | frozenset("呀哦嘛啦会要给得着过来去向对好完定掉上下再才正快一个儿")
+_COMMON_IN_STATEMENTS, _EMPTY = (
+    COMMON_CHARS | frozenset(_WORDS[f"common_in_{what}"]) for what in ("statements", "promises")
+)
+_IRREGULAR: dict[str, str] = _WORDS["irregular"]
 _RUNS = LazyPattern(r"([\u3400-\u9fff])|([a-z0-9']+)")
-_IRREGULAR = {
-    "sent": "send",
-    "paid": "pay",
-    "brought": "bring",
-    "wrote": "write",
-    "written": "write",
-    "bought": "buy",
-    "gave": "give",
-    "told": "tell",
-    "fed": "feed",
-    "did": "do",
-    "made": "make",
-    "picked": "pick",
-}
 
 ECHO_SHARE = 0.5
 """More than this share of a statement's telling words must be in a line that is its echo: a paraphrase keeps most of
@@ -62,9 +43,6 @@ them, 我喜欢喝茶 has half of those of 我喜欢喝咖啡."""
 
 LONG_WORD = 5
 """A Latin word or number this long that holds a figure (a code, a number) gives a statement away by itself."""
-
-_PERSON = LazyPattern(r"[我你您]|\b(?:i|me|my|you|your)\b", re.IGNORECASE)
-"""A reminder is worded for its person, a promise by them."""
 
 
 def same_promise(one: str, other: str) -> bool:
