@@ -25,9 +25,7 @@ _PATTERNS = {
 }
 
 _BREAKS = LazyPattern(rf"{CLAUSE_MARKS}|(?<=[一-鿿])\s+|\s+(?=[一-鿿])")
-_OPENERS = LazyPattern(
-    r"^(?:(?:但是|但|不过|可是|只是|哦|噢|嗯|啊|哎|诶|欸|呃|哇|唉|嗨)+|(?:but|well|oh|ok|okay|um|uh|hmm|hey|wow|no|yes|yeah|ah) )+\s*"
-)
+_OPENERS = LazyPattern("|".join(_WORDS["corrects"]["openers"]))
 _FACES: dict[str, Signal] = _WORDS["faces"]
 _ONLY_FACES = LazyPattern(r"[\s❤\U0001f300-\U0001faff]+")
 
@@ -37,16 +35,9 @@ CORRECTION_CHARS = 60
 AT_ONCE_MS, AT_ONCE = 10 * MINUTE_MS, 3
 """Who corrects a day that they named does it so soon, and so few lines on."""
 
-_CORRECTION_LEAD = "啊|哦|诶|哎|呃|等等|等一下|抱歉|不好意思|sorry|oops|oh|uh|ah|hmm|wait|no|nope|hang on|hold on"
-_CUES = (
-    "不对|不是|等等|等一下|错了|[说记写打]错了?|搞错|更正|纠正|应该是|改成|改为|其实是"
-    "|no|wait|sorry|oops|actually|correction|i meant?|it['’]?s|make (?:it|that)|should be"
-)
-_CUE = LazyPattern(rf"\W*(?:(?:{_CORRECTION_LEAD})\W*)*(?:{_CUES})(?![a-z])")
-_BARE = LazyPattern(
-    rf"(?:[\W_]|(?:{_CORRECTION_LEAD}|{_CUES}|是|该是|应为|改到|在|到|的|啦|呀|哈|才对|才是)(?![a-z])"
-    r"|\b(?:it|that|this|the|is|was|at|on|to|for|of|i|meant?|said|should|be|please)\b)*+"
-)
+_LEAD, _CUES, _BESIDE, _SMALL = ("|".join(_WORDS["corrects"][name]) for name in ("lead", "cues", "beside", "small"))
+_CUE = LazyPattern(rf"\W*(?:(?:{_LEAD})\W*)*(?:{_CUES})(?![a-z])")
+_BARE = LazyPattern(rf"(?:[\W_]|(?:{_LEAD}|{_CUES}|{_BESIDE})(?![a-z])|\b(?:{_SMALL})\b)*+")
 """A cue, and small words that say nothing of their own beside a value."""
 _NUMERAL = "(?:[0-9]{1,2}|[一二三四五六七八九十]{1,3})"
 _MONTH = rf"{MONTH_LIKE_EN}\.?"
