@@ -26,6 +26,7 @@ from bot.core.archive import (
 from bot.core.memories import STABILITY_DAYS, name_slot
 from bot.core.people import MemoryKind
 from bot.memory.archive.records import BadValue, text_of, time_of
+from bot.text.catalogue import read_table
 from bot.text.files import read_front
 from bot.text.fold import fold
 
@@ -62,15 +63,8 @@ SHOWN = 20
 
 _CHARS = 60
 
-_KINDS: tuple[tuple[MemoryKind, tuple[str, ...]], ...] = (
-    ("experience", ("lesson", "experience", "learned", "learnt", "经验", "教训", "心得")),
-    ("emotion", ("mood", "emotion", "feeling", "心情", "情绪", "感受")),
-    ("event", ("event", "log", "history", "timeline", "diary", "journal", "事件", "日记", "经过", "最近", "发生")),
-    ("identity", ("identity", "profile", "about", "who", "basic", "身份", "基本", "关于", "我是谁", "个人", "档案")),
-    ("knowledge", ("knowledge", "fact", "preference", "like", "project", "decision", "知识", "偏好", "喜好", "项目")),
-)
-"""Words of a heading, folded, and the kind of what stands under it (OpenClaw's MEMORY.md, the seed's own headings)."""
 
+_HEADINGS: dict[MemoryKind, list[str]] = read_table("bot.memory.archive", "imports")["headings"]
 _FENCE = re.compile(r"\s*(```|~~~)")
 _HEADING = re.compile(r"#{1,6}\s+(.*?)\s*#*\s*")
 _BULLET = re.compile(r"(\s*)(?:[-*+]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?(.*)")
@@ -454,7 +448,7 @@ def kind_of(heading: str) -> MemoryKind | None:
     """The kind that a heading names, None when it names none."""
     said = fold(heading)
     words = set(re.findall(r"[a-z]+", said))
-    for kind, names in _KINDS:
+    for kind, names in _HEADINGS.items():
         if any(name in said if not name.isascii() else name in words or f"{name}s" in words for name in names):
             return kind
     return None
