@@ -33,17 +33,6 @@ _STEM = 6
 
 _ENDING = LazyPattern(r"(?<=[a-z]{3})(?:ing|ed|es|s|e)$")
 
-_HEAD = LazyPattern(
-    r"[\W_]+|(?:关于|有关|之前|刚才|刚刚|那[条个件]|这[条个件]|说过?的?|记得|我(?:叫|让)你记(?:住|下)?的|我(?!们|国)的?|俺|本人|的(?!士))"
-    r"|(?:everything|anything|all)(?= (?:about|on|of|that|with|related|i|you)\b)"
-    r"|(?:related to|regarding|concerning)\b"
-    r"|(?:所有|一切)(?:关于|有关|跟|和|与)?"
-    r"|(?:about|that|this|the|thing|fact|memory|of|how|what|i['’]m|i['’]ve|i|my|me|am|is|it|have)\b"
-)
-_TAIL = LazyPattern(
-    r"[\W_]+$|(?:有关|相关)的?$|的?(?:一切|所有)$|(?:的?(?:这|那)(?:件事|条|个|回事)|的?(?:事情?|记忆|内容|消息)|了|吧|啦|的|呢|啊|哦)$"
-    r"|\b(?:thing|fact|stuff|memory|please|anymore|any more|part)$"
-)
 _TAIL_CHARS = 40
 """More than any tail has: looked for in the whole of thousands of 吧 it would take seconds."""
 _EDGES = LazyPattern(r"^[\W_]+|(?<![\W_])[\W_]+$")
@@ -224,7 +213,7 @@ def names_plan(content: str, text: str) -> bool:
 def _as_said(content: str, memories: tuple[Memory, ...]) -> tuple[Memory, ...]:
     """The memories with these very words: a single character tells only together with what leads to it (我的猫)."""
     said = _EDGES.sub("", fold(content))
-    bare = _HEAD.sub("", said)
+    bare = pattern("core_head").sub("", said)
     if len(said) < 2 or not bare:
         return ()
     return tuple(memory for memory in memories if holds(fold(memory.text), said))
@@ -233,9 +222,9 @@ def _as_said(content: str, memories: tuple[Memory, ...]) -> tuple[Memory, ...]:
 def core_of(text: str) -> str:
     """The folded text without what only leads to it or trails after it; the whole of it when nothing else is there."""
     core = fold(text).strip()
-    while head := _HEAD.match(core):
+    while head := pattern("core_head").match(core):
         core = core[head.end() :]
-    while (tail := _TAIL.search(core, max(0, len(core) - _TAIL_CHARS))) and tail.start() < len(core):
+    while (tail := pattern("core_tail").search(core, max(0, len(core) - _TAIL_CHARS))) and tail.start() < len(core):
         core = core[: tail.start()]
     return core or re.sub(r"[\W_]+", "", fold(text))
 

@@ -34,12 +34,6 @@ _NAMES = (
         rf"(?P<name>[A-Z][a-z]{{1,14}}(?: [A-Z][a-z]{{1,14}})?){_END}"
     ),
 )
-_NO_NAME = LazyPattern(
-    "[什啥谁誰怎哪不没沒你您我他她它]|.*(?:一声|一聲|一下|起床|外卖|外賣|不醒|车|車|[了吗嗎呢吧的])$"
-    "|(?i:.*(?:ian|ese|ish|ican|rman)$"
-    r"|(?:back|home|here|fine|good|okay|sorry|busy|tired|sick|happy|sad|done|sure|not|so|just|in|at|on)\b)"
-)
-"""What follows 我叫 in other sentences, and what people say they are: 我叫他来, I'm Italian, I'm Fine."""
 
 _ABOUT_NAMES = LazyPattern(
     r"(?:用[户戶]|名字|我|他|她|的|叫做?|是|以后|\b(?:user|person|the|is|are|am|i|my|me|they|called?|named?|goes by|s|m)\b|[\W_])*"
@@ -104,7 +98,7 @@ def introduced_name(text: str) -> str | None:
     """The name that somebody gives as their own, verbatim; None where the text gives none, or asks."""
     for introduction in _NAMES if len(text) <= MOST_CHARS else ():
         found = introduction.search(text)
-        if found and not _NO_NAME.match(found["name"]):
+        if found and not pattern("not_introduced").match(found["name"]):
             return found["name"]
     return None
 

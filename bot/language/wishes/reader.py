@@ -94,23 +94,6 @@ def menu_command(text: str) -> MemoryCommand | None:
             return None
 
 
-_REMINDERS_ASKED = LazyPattern(
-    r"(?:什么|哪些|哪几[个条]|几[个条]|多少|乜嘢?|咩|有没有).{0,6}提醒[吗呢呀啊]*[?\s]*\Z|提醒(?:列表|清单|事项)|提醒(?:有|是)(?:哪|什么)|\A我的提醒[?\s]*\Z"
-    r"|提醒都?还?在[吗么不]|(?:看看?|看一?下|列出)(?:我的?|所有|全部|今天的?)*提醒\Z"
-    r"|\b(?:what|which|any|how many|list|show)(?:'re| are| all| me| of| my| the| open)* reminders?\b|\breminders? list\b|\A(?:my )?reminders\W*\Z"
-)
-_MEMORIES_ASKED = LazyPattern(
-    r"(?:记得|记住|记着|知道|了解|记了)了?(?:关于|些?)?(?:我|咱)?的?(?:些|哪些|什么|多少|哪几)(?:事情?|东西)?[了吗呢呀啊?\s]*\Z|\A你?(?:都|还)*(?:记得|认得|认识|知道)我(?:是谁)?[吗么不?\s]+\Z"
-    r"|\bwhat (?:do|did|have) you (?:know|remember|remembered|have|keep|kept|got)(?: stored| noted)? (?:about|on|of) me\b|\bdo you (?:still )?remember me\b"
-    r"|\A(?:show|list) (?:me )?(?:all )?(?:my|the) (?:data|memories)\W*\Z"
-)
-_HELP_ASKED = LazyPattern(
-    r"\A(?:help(?: me)?|menu|commands?|帮助|帮忙|菜单|命令|指令|怎么用|你会(?:做)?(?:什么|啥)|你能(?:做|干)(?:什么|啥)|what can you do|[?？]+)[\s?!？！。.吗呢呀]*\Z"
-)
-_ALL_OF_ME = LazyPattern(
-    r"\A(?:请|帮我|把)*(?:忘掉|忘记|删掉|删除|清空|清除)(?:你记得的?)?(?:所有|全部|一切)?(?:关于|有关)我的(?:一切|全部|所有|所有事情?|所有记忆|全部记忆|所有资料|数据|资料)[吧。!！\s]*\Z"
-    r"|\A(?:please )?(?:delete|erase|forget|remove|wipe) (?:everything|all)(?: of it)?(?: that)?(?: you (?:know|remember|have|keep))?(?: about| of| on) me\W*\Z|\A(?:please )?(?:delete|erase) (?:all )?my (?:data|account)\W*\Z"
-)
 _ADDRESSED = LazyPattern(r"\A\S{1,20}?[,，]\s*")
 
 
@@ -121,13 +104,13 @@ def list_asked(text: str) -> str:
     if said.startswith((".", "/", "。")):
         return ""
     questions = (
-        (_REMINDERS_ASKED, ".ai remind list"),
-        (_MEMORIES_ASKED, ".ai mem"),
-        (_HELP_ASKED, ".ai help"),
-        (_ALL_OF_ME, ".ai forget me"),
+        ("reminders_asked", ".ai remind list"),
+        ("memories_asked", ".ai mem"),
+        ("help_asked", ".ai help"),
+        ("all_asked", ".ai forget me"),
     )
     for question, command in questions:
-        if question.search(said) or question.search(_ADDRESSED.sub("", said)):
+        if pattern(question).search(said) or pattern(question).search(_ADDRESSED.sub("", said)):
             return command
     return ""
 
