@@ -16,16 +16,14 @@ QUOTED = LazyPattern('“[^”]*”|「[^」]*」|『[^』]*』|"[^"]*"|`[^`]*`|
 _FULL_STOP = rf"(?<![ap]\.m)(?<!{'|'.join(name for name in MONTH_NAMES if name != 'may')})\.(?=\s)"
 """The dot of p.m. or Jan. ends nothing; May is written out."""
 STOPS = LazyPattern(rf"[。！？!?\n；;]|{_FULL_STOP}")
-MISSPELT = LazyPattern(
-    r"(?a)题醒|提型(?=我)|(?<=小时)候(?=提醒|[叫喊提]我)|\b(?!remind)(?=\w*n)(?=\w*m)r[emind]{5}(?= (?:me|us)\b)"
-)
+MISSPELT = LazyPattern(ANY["misspelt"])
 """Another sign of the same sound, or the letters of remind in another order."""
 SPELT = {1: "后", 2: "提醒", 6: "remind"}
 """What is meant, by its length."""
 SPACED = LazyPattern(r"(?<=[㐀-鿿])\s+(?=[㐀-鿿])|(?<=\d)\s+(?=[㐀-鿿](?<![点时分月日号年周]))")
 """A space in Chinese ends a clause."""
-MUST = LazyPattern(r"记得|别忘|一定|务必")
-THEN = LazyPattern(r"到时候?|到点|那时候?")
+MUST = LazyPattern(ANY["must"])
+THEN = LazyPattern(ANY["then"])
 """The time that was named just before."""
 CORRECTS = LazyPattern(ANY["corrects"])
 """Words beside a request that may mean another time for it."""
@@ -38,8 +36,7 @@ CLAUSE_END = LazyPattern(rf"[，。！？；,!?;\n…~～]|\.{{2,}}|{_FULL_STOP}
 _BESIDE_HAN = LazyPattern(r"(?<=[㐀-鿿])\s+|\s+(?=[㐀-鿿])")
 MOST_CLAUSES, LEAST_CLAUSE = 2, 4
 """Clauses of a request that is set as it is read, and from how many characters on a clause counts."""
-_ALL_ZH = "(?:我们|咱们?|大家伙?儿?|所有人|全体|各位)"
-_ME = "(?:me|us(?: all)?|every(?:one|body)|all of us|the (?:group|team|family|class))"
+_ALL_ZH, _ME, _CALLED_TO = ANY["all_zh"], ANY["me"], ANY["called_to"]
 SHARED = LazyPattern(rf"{_ALL_ZH}|我们|大家|(?a:\b(?:us|every(?:one|body)|the (?:group|team|family|class))\b)")
 """Whom a request names that is for all of a group."""
 ZH = LazyPattern(
@@ -61,15 +58,12 @@ EN = LazyPattern(
     r"have))(?: me)?(?: up)? (?:a |an |the |another )(?:quick )?"
     rf"(?:reminder|alarm))|(?P<call>{_NUDGE_EN}|make sure (?:that )?(?:i|we)|reminder(?=:| to))(?!\w))"
 )
-_CALLED_TO = "[去出吃关开喝上看睡收下交写打做拿取带接送买洗发回走]"
 CALLED = LazyPattern(rf"一[声下]|[哦喔啊呀吧哈啦呗。，,！!\s]|$|{_CALLED_TO}")
 """What follows 叫我 where it asks to be called; 叫我小陈 is how somebody is called."""
 CALLED_TO = LazyPattern(rf"(?<=[叫喊]我){_CALLED_TO}")
 """What somebody else may have asked of its writer, where no hour is named: 11/20 叫我做伴娘."""
-PARTICLES = r"[呗齁嗷咧嘞啫㗎喎捏呐咯啰喽啦吧呀啊哦喔哈呢嘛噢欸诶]|唔该晒?|好[吗嘛]|可以[吗咩]|[okOK]{2}"
-KIN = LazyPattern(
-    r"(?:老?[妈爸爷奶公婆]|[姐哥弟妹]|外[婆公]|女儿|儿子|女?朋友|男?朋友|同[事学]|老板|娃|家人)(?![^，。,]{0,3}(?:生日|节|纪念日))"
-)
+PARTICLES = ANY["particles"]
+KIN = LazyPattern(ANY["kin"])
 """提醒我妈吃药 may be about somebody else."""
 NOT_WHOLE = LazyPattern(ANY["not_whole"])
 """What a title does not say: another wish, or what a time leaves out."""
@@ -77,14 +71,11 @@ ASIDE = LazyPattern(rf"\s*(?:{ANY['aside']})")
 """A clause that only says why, or how much, somebody wants it."""
 FILL_ZH, FILL_EN = ANY["fill_zh"], ANY["fill_en"]
 NOT_ZH = LazyPattern(f"(?:{ANY['not_zh']})$")
-NO_ZH = LazyPattern(r"(?:不用|不要|不必|别|甭|无需|不需要|用不着)(?:再)?$")
+_NO_MORE, _DROPPED = ANY["no_more"], ANY["dropped"]
+NO_ZH = LazyPattern(f"{_NO_MORE}$")
 NO_EN = LazyPattern(f"(?:{ANY['no_en']})$")
-VERB = LazyPattern(
-    "(?:我(?:还|也|得|要|有|想|打算|准备|约|需要|必须)*)?(?:的|会议?$|[有约开去交打吃看上接取拿买做考面还跟参起出坐赶缴领约拜复回寄])|我(?:还|也|得|要|有|想|打算|准备|约|需要|必须)"
-)
-TIME_EN = LazyPattern(
-    r"\b(?:weeks?|months?|years?|days?|next|after|before|last|first|second|third|half|quarter|other|eve|of|or|\d+)\b"
-)
+VERB = LazyPattern(ANY["verb"])
+TIME_EN = LazyPattern(ANY["time_en"])
 FRAME = LazyPattern(
     rf"^(?:{FILL_ZH})+(?:我\s*(?:要|得|还)+|我(?=\s))?\s*|^[我咱](?:\s*(?:要|得|还)+\s*|们?\s+|(?=有|去))|[,，\s]*(?:记得|请|麻烦|帮我|到时候?|到点)$"
     r"|^i(?: (?:need|have|want|must|should|always forget|keep forgetting)| got|'ve got) to "
@@ -93,17 +84,13 @@ TIMELIKE = LazyPattern(ANY["timelike"])
 """What belongs to a time that was not understood as a whole: it is asked, not passed over."""
 NEAR = LazyPattern(r"[前后]$")
 """午饭前十一点: what it is near to adds nothing to a time of day."""
-TOLD = LazyPattern("[说讲]|告诉|答应|表示|(?<![开聚约宴机舞晚年班社体])会[在于]?$")
-DONE = LazyPattern(r"(?:了吗|了没有?|过吗|了么|了嘛)[?？。!\s]*$")
-ASKS_ZH = LazyPattern(r"什么|谁|哪[个里儿些]|为啥|咋|怎么|多少")
-AFTER_EN = LazyPattern(
-    r"(?:again )?(?:what|who|whom|where|when(?! (?:i|we|you|the|it|he|she|they|my)\b)|how|why|which|whether|of)\b"
-)
+TOLD = LazyPattern(ANY["told"])
+DONE = LazyPattern(ANY["done"])
+ASKS_ZH = LazyPattern(ANY["asks_zh"])
+AFTER_EN = LazyPattern(ANY["after_en"])
 JOINS = LazyPattern(rf"{TAKEN}(?:或者?|还是|和|跟|与|及|到|至|之前|以前|之间|前|or|and|to|-|~)(?={TAKEN}|$|\s*$)")
 
 CANCEL_ZH = LazyPattern(ANY["cancel_zh"])
-_NO_MORE = "(?:不用|不必|不要|别|甭|无需|不需要|用不着)(?:再)?"
-_DROPPED = "(?:取消|删|关|去掉|不用|不要)"
 SOFT = LazyPattern(
     rf"(?:算了)?(?P<a>.{{0,30}}?)(?:那个|这个|那件事|的事情?|的)?你?就?{_NO_MORE}(?:提醒|[叫喊](?=我)|通知)我?(?P<e>.{{0,30}}?)[了啦吧]*"
     rf"|(?P<b>.{{1,30}}?)的?(?:那个)?(?:提醒|闹钟|闹铃)(?:就|可以|请|都|也)*{_DROPPED}[掉了吧啦]*"
@@ -111,13 +98,9 @@ SOFT = LazyPattern(
     r"|(?:never ?mind|forget|skip|scratch|cancel)(?: about)? (?:the|that|my) (?P<d>.{1,40}?) (?:reminder|alarm)s?"
 )
 """A clause that ends a reminder if one fits it: 水电费不用提醒了, never mind the plants reminder."""
-CALLED_OFF = LazyPattern("(?:已经)?(?:取消|改期|延期|推迟|搞定|办好|做完|解决)[了啦]*$")
+CALLED_OFF = LazyPattern(ANY["called_off"])
 """What is told of the thing itself: 开会取消了."""
-CANCEL_EN = LazyPattern(
-    r"^(?:please )?(?:cancel|delete|remove|drop|turn off) (?:(?:that|this|the|my|all(?: of)?(?: my)?) )*"
-    r"(?P<a>.{0,60}?) ?"
-    r"(?:reminders?|alarms?)(?: (?:for|about|to|of|on))?(?P<b>.{0,60})$"
-)
+CANCEL_EN = LazyPattern(ANY["cancel_en"])
 
 
 TASK_CHARS = 200
