@@ -362,8 +362,9 @@ def _hybrid(task: RankTask, ordered: Sequence[ScoredHit], like: Likeness) -> lis
 
 def _place(one: ScoredHit) -> tuple[bool, float, float, int]:
     """What shares nothing comes last; of equals the better mix first, then the newer."""
-    mix = one.parts[0][1] if one.parts[0][0] == "mix" else 0.0
-    return one.cut in RANKED_LAST, -one.score, -mix, -one.finding.doc
+    finding, score, parts, cut = one
+    mix = parts[0][1] if parts[0][0] == "mix" else 0.0
+    return cut in RANKED_LAST, -score, -mix, -finding.doc
 
 
 def _limited(ordered: Sequence[ScoredHit], task: RankTask) -> tuple[ScoredHit, ...]:
@@ -376,17 +377,17 @@ def _limited(ordered: Sequence[ScoredHit], task: RankTask) -> tuple[ScoredHit, .
     done: list[ScoredHit] = []
     brought = 0
     for one in ordered:
-        cut = one.cut
+        finding, score, parts, cut = one
         if not cut and brought >= task.limit:
             cut = "limit"
         elif not cut:
-            folded = fold(one.finding.text)
-            key = (one.finding.person_id, folded)
-            twice = one.finding.kind == "line" and any(text in folded for text in kept if len(text) * 2 > len(folded))
+            folded = fold(finding.text)
+            key = (finding.person_id, folded)
+            twice = finding.kind == "line" and any(text in folded for text in kept if len(text) * 2 > len(folded))
             cut = "duplicate" if key in seen or twice else ""
             seen.add(key)
         brought += not cut
-        done.append(ScoredHit(one.finding, one.score, one.parts, cut) if cut != one.cut else one)
+        done.append(ScoredHit(finding, score, parts, cut) if cut != one.cut else one)
     return tuple(done)
 
 
