@@ -1,14 +1,14 @@
 """The next deadline over all tables, and the daily retention."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC
 from functools import partial
 from typing import NamedTuple
 
 from bot.core.clock import DAY_MS
-from bot.store.digests import drop_old_talks
+from bot.store.digests import drop_old_rollups, drop_talks, old_talks
 from bot.store.engine import WIPE_KEY, Repository, reading, reads, wipe_soon, writes, writing
 from bot.store.index import drop_documents
 from bot.store.joining import drop_old_links
@@ -98,8 +98,12 @@ DUE_DEADLINES = " UNION ALL ".join(
 LAST_UNSAID = f"SELECT max(due_at) FROM {OUTBOX_DUE} WHERE state = 'pending' AND wait_ms > 0 AND attempts = 0"
 """Messages of paced replies; one that a platform did not take is not waited for."""
 
-ROWS_AT_ONCE, CHATS_AT_ONCE = 500, 20
-"""Rows, or chats, that one step looks at: people wait for no longer than that takes."""
+ROWS_AT_ONCE, LINES_AT_ONCE, CHATS_AT_ONCE, TALKS_AT_ONCE = 500, 100, 20, 20
+"""Rows, lines, chats or talks that one step looks at: people wait for no longer than that takes. On a server a line or a
+talk that leaves the index takes milliseconds."""
+
+TidyStep = tuple[str, str, int, Callable[..., None]]
+"""A table, the column that numbers its steps, how many numbers one step has, and what it does."""
 
 SUMS = (
     "calls",
@@ -237,11 +241,20 @@ class Deadlines(Repository):
 
         A crash between two of them is no harm: the next start begins anew.
         """
-        for table, column, at_once, work in STEPS:
+        talks = await self._database.read(partial(old_talks, before=retention.talks_before))
+        for place in range(0, len(talks), TALKS_AT_ONCE):
+            some = talks[place : place + TALKS_AT_ONCE]
+            await self._database.write(partial(drop_talks, numbers=some), beside=True)
+        await self._steps(STEPS, retention)
+        await self._database.write(partial(_tidy_rest, retention=retention), beside=True)
+        await self._steps(LAST_STEPS, retention)
+        await self._database.write(partial(_tidied, retention=retention), beside=True)
+
+    async def _steps(self, steps: Sequence[TidyStep], retention: Retention) -> None:
+        for table, column, at_once, work in steps:
             first, last = await self._database.read(partial(_span, table=table, column=column))
             for number in range(first, last + 1, at_once):
                 await self._database.write(partial(work, first=number, retention=retention), beside=True)
-        await self._database.write(partial(_tidy_rest, retention=retention), beside=True)
 
 
 def _span(tx: Tx, table: str, column: str) -> tuple[int, int]:
@@ -253,7 +266,7 @@ def _tidy_lines(tx: Tx, first: int, retention: Retention) -> None:
     """What platforms called old lines, then what they said, at last the lines; what a memory came from, or was set off
     the record, stays as a blank line.
     """
-    some = (first, first + ROWS_AT_ONCE)
+    some = (first, first + LINES_AT_ONCE)
     sql = (
         "UPDATE event SET delivery_key = NULL, external_id = '' WHERE id >= ? AND id < ? AND at < ? AND "
         "(delivery_key IS NOT NULL OR external_id <> '')"
@@ -329,36 +342,20 @@ def _tidy_outbox(tx: Tx, first: int, retention: Retention) -> None:
     tx.run(f"DELETE FROM outbox WHERE {over}", *values)
 
 
-STEPS: tuple[tuple[str, str, int, Callable[..., None]], ...] = (
-    ("event", "id", ROWS_AT_ONCE, _tidy_lines),
-    ("sent", "chat_id", CHATS_AT_ONCE, _tidy_sent),
-    ("turn", "id", ROWS_AT_ONCE, _tidy_turns),
-    ("outbox", "id", ROWS_AT_ONCE, _tidy_outbox),
-)
-"""What is tidied in steps: by which numbers, so many at once, and how."""
-
-
-def _tidy_rest(tx: Tx, retention: Retention) -> None:
-    """Talks, logs, answers, reminders, calls, and sessions of which nothing is left but the last of each chat, which its
-    next number goes by.
-    """
-    drop_old_talks(tx, retention.talks_before)
-    closed = "SELECT id FROM session WHERE state = 'closed' AND closed_at < ?"
+def _tidy_sessions(tx: Tx, first: int, retention: Retention) -> None:
+    """Logs, and sessions of which nothing is left but the last of each chat, which its next number goes by."""
+    some = first, first + ROWS_AT_ONCE
+    closed = "SELECT id FROM session WHERE id >= ? AND id < ? AND state = 'closed' AND closed_at < ?"
     logs = f"SELECT entry.id FROM entry JOIN epoch ON epoch.id = epoch_id WHERE session_id IN ({closed})"
     for where in ("edge WHERE kind IN ('entry', 'told', 'recount') AND derived_id", "entry WHERE id"):
-        tx.run(f"DELETE FROM {where} IN ({logs})", retention.logs_before)
-    tx.run("DELETE FROM effect WHERE at < ?", retention.ids_before)
-    tx.run("DELETE FROM lately WHERE arrived_at < ?", retention.logs_before)
-    drop_old_links(tx, retention.ids_before)
-    tidy_reminders(tx, retention.ids_before, retention.ids_before)
-    before = retention.blank_before
-    _sum_up(tx, before)
+        tx.run(f"DELETE FROM {where} IN ({logs})", *some, retention.logs_before)
     over = f"{closed} AND digest_due_at IS NULL"
     tx.run(
         f"DELETE FROM epoch WHERE session_id IN ({over}) "
         "AND NOT EXISTS (SELECT 1 FROM turn WHERE turn.epoch_id = epoch.id) "
         "AND NOT EXISTS (SELECT 1 FROM entry WHERE entry.epoch_id = epoch.id)",
-        before,
+        *some,
+        retention.blank_before,
     )
     sessions = tx.all(
         f"{over} AND EXISTS (SELECT 1 FROM session AS next WHERE next.chat_id = session.chat_id "
@@ -366,10 +363,37 @@ def _tidy_rest(tx: Tx, retention: Retention) -> None:
         "AND NOT EXISTS (SELECT 1 FROM epoch WHERE epoch.session_id = session.id) "
         "AND NOT EXISTS (SELECT 1 FROM turn WHERE turn.session_id = session.id) "
         "AND NOT EXISTS (SELECT 1 FROM digest WHERE digest.session_id = session.id)",
-        before,
+        *some,
+        retention.blank_before,
     )
     tx.executemany("DELETE FROM participant WHERE session_id = ?", sessions)
     tx.executemany("DELETE FROM session WHERE id = ?", sessions)
+
+
+STEPS: tuple[TidyStep, ...] = (
+    ("event", "id", LINES_AT_ONCE, _tidy_lines),
+    ("sent", "chat_id", CHATS_AT_ONCE, _tidy_sent),
+    ("turn", "id", ROWS_AT_ONCE, _tidy_turns),
+    ("outbox", "id", ROWS_AT_ONCE, _tidy_outbox),
+)
+"""What is tidied in steps, in this order."""
+
+LAST_STEPS: tuple[TidyStep, ...] = (("session", "id", ROWS_AT_ONCE, _tidy_sessions),)
+"""What comes after the calls of old sessions were summed up."""
+
+
+def _tidy_rest(tx: Tx, retention: Retention) -> None:
+    """Roll-ups, answers, links, reminders and calls."""
+    drop_old_rollups(tx, retention.talks_before)
+    tx.run("DELETE FROM effect WHERE at < ?", retention.ids_before)
+    tx.run("DELETE FROM lately WHERE arrived_at < ?", retention.logs_before)
+    drop_old_links(tx, retention.ids_before)
+    tidy_reminders(tx, retention.ids_before, retention.ids_before)
+    _sum_up(tx, retention.blank_before)
+
+
+def _tidied(tx: Tx, retention: Retention) -> None:
+    """Nobody's prefixes go, and the next time is set."""
     tx.run("DELETE FROM prefix WHERE NOT EXISTS (SELECT 1 FROM epoch WHERE epoch.signature = prefix.signature)")
     tx.set_meta("tidy_at", str(retention.next_at))
 

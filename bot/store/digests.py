@@ -109,9 +109,15 @@ def drop_talks(tx: Tx, numbers: Iterable[int]) -> None:
         remake_rollup(tx, number)
 
 
-def drop_old_talks(tx: Tx, before: int) -> None:
-    """Talks that ended before that instant, ms, go."""
-    drop_talks(tx, tx.ids("SELECT id FROM digest WHERE session_id IS NOT NULL AND ended_at < ?", before))
+def old_talks(tx: Tx, before: int) -> tuple[int, ...]:
+    """Talks that ended before that instant, ms; those that were rolled up together stand together."""
+    return tx.ids(
+        "SELECT id FROM digest WHERE session_id IS NOT NULL AND ended_at < ? ORDER BY coalesce(into_id, 0), id", before
+    )
+
+
+def drop_old_rollups(tx: Tx, before: int) -> None:
+    """What talks that ended before that instant, ms, were rolled up into on the way to a longer time goes."""
     tx.run("DELETE FROM digest WHERE session_id IS NULL AND into_id IS NOT NULL AND ended_at < ?", before)
 
 

@@ -103,6 +103,18 @@ async def test_the_floor_under_raw_lines_is_the_last_clearing(store: Store) -> N
     assert await store.sessions.floor(1) == 7
 
 
+async def test_while_many_old_talks_go_others_are_served(engine: Engine, store: Store) -> None:
+    for _ in range(41):
+        session = await store.sessions.session(await closed(store, at=NOW - 100 * DAY))
+        await store.digests.store(Digested(session, Digest("聊了天", (), "rule"), 1, (), ()), NOW - 100 * DAY)
+    keep = Retention(0, 0, 0, NOW + DAY, talks_before=NOW - 30 * DAY)
+    work, left = asyncio.ensure_future(store.deadlines.tidy(keep)), set[int]()
+    while not work.done():
+        left.add(len(await store.digests.told(Audience(1, "dm", (1,)), 100, 0)))
+    assert left & set(range(1, 41)), "what is done so far is stored, and nobody waits for all of it"
+    assert await store.digests.told(Audience(1, "dm", (1,)), 100, 0) == ()
+
+
 async def test_what_is_too_old_is_dropped_and_counts_and_what_waits_stay(engine: Engine, store: Store) -> None:
     session = await store.sessions.session(await closed(store, at=NOW - 100 * DAY))
     await store.digests.store(Digested(session, Digest("聊了天", (), "rule"), 1, (), ()), NOW - 100 * DAY)
