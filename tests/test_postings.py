@@ -160,6 +160,8 @@ async def test_documents_come_and_go_in_any_order_and_the_index_has_what_is_left
         assert wrong_index(db) == []
         drop_documents(db, "note", range(200))
         assert db.execute("SELECT count(*) FROM posting").fetchone() == (0,), "nothing is left of anything"
+        add_document(db, Doc("memory", 1, "c0", 1, 7, 0, "甲"))
+        assert len(postings_of(db, ("c0", "w7"), ("甲",))["甲"]) == 1, "once, though it is listed for both"
 
 
 async def test_a_memory_is_near_by_words_and_not_by_numbers_that_two_words_share(tmp_path: Path) -> None:

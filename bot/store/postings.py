@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from operator import sub
 
-from bot.store.schema import GIVEN, POSTED, placeholders
+from bot.store.schema import GIVEN, POSTED, padded, placeholders
 from bot.store.transactions import Tx
 
 MOST_LISTED = 32
@@ -133,16 +133,21 @@ def _nearest(
 def postings_of(tx: Tx, scopes: Sequence[str], terms: Sequence[str]) -> dict[str, tuple[int, ...]]:
     """The documents of each of these terms, ascending, that those who see one of the scopes may find."""
     numbers = {term: term_number(term) for term in terms}
+    asked = padded(tuple(numbers.values()))
     found: dict[int, list[int]] = defaultdict(list)
+    holding: dict[int, set[str]] = defaultdict(set)
     sql = (
-        f"SELECT term, first, steps FROM posting WHERE scope IN ({placeholders(scopes)}) "
-        f"AND term IN ({placeholders(numbers)})"
+        f"SELECT scope, term, first, steps FROM posting WHERE scope IN ({placeholders(scopes)}) "
+        f"AND term IN ({placeholders(asked)})"
     )
-    for term, first, steps in tx.all(sql, *scopes, *numbers.values()):
+    for scope, term, first, steps in tx.all(sql, *scopes, *asked):
         found[term] += numbers_of(first, steps)
+        holding[term].add(scope)
     # What a person keeps for one chat alone stands under that chat and under the person.
-    one = len(scopes) == 1
-    return {term: tuple(sorted(found[number] if one else set(found[number]))) for term, number in numbers.items()}
+    return {
+        term: tuple(sorted(set(found[number]) if len(holding[number]) > 1 else found[number]))
+        for term, number in numbers.items()
+    }
 
 
 def fill_postings(tx: Tx) -> None:

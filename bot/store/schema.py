@@ -1,7 +1,7 @@
 """Memory rows and conditions on them, what engines spell differently, and the migrations."""
 
 import sqlite3
-from collections.abc import Callable, Sized
+from collections.abc import Callable, Sequence, Sized
 from importlib.resources import files
 
 from bot.core.memories import Memory
@@ -33,8 +33,11 @@ WAITING_THERE = "INDEXED BY outbox_pending"
 OVER_THERE = "INDEXED BY outbox_over"
 """Of the outbox what is over in a chat and was not sent: without the hint SQLite may read all that was ever sent there."""
 
-VECTOR_INDEX = "doc CROSS JOIN vector INDEXED BY vector_space ON doc_id = doc.id"
-"""Documents with what is known of their vectors, read from the index alone: the rows with the vectors are large."""
+BY_SPACE = "INDEXED BY vector_space"
+"""Of a vector what the index knows: the rows are large."""
+
+VECTOR_INDEX = f"doc CROSS JOIN vector {BY_SPACE} ON doc_id = doc.id"
+"""Documents with what is known of their vectors, read from the index alone."""
 
 GREATEST, LEAST = "MAX", "MIN"
 """The functions for the larger and the smaller of two values: in capitals, which no aggregate has."""
@@ -58,6 +61,9 @@ GIVEN, NAMED = "json_each(?) AS given", "json_each(?) AS named"
 NO_EVENT = 1 << 62
 """Beyond the number of any event."""
 
+TOGETHER = 64
+"""Values of a list in a statement are as many, or twice or three times as many: an engine keeps some hundred statements."""
+
 NO_LIMIT = 1 << 62
 """More rows than there are."""
 
@@ -65,6 +71,12 @@ NO_LIMIT = 1 << 62
 def placeholders(values: Sized) -> str:
     """A question mark for each value, for IN (…); SQLite takes none, too."""
     return ", ".join("?" * len(values))
+
+
+def padded(values: Sequence[int]) -> tuple[int, ...]:
+    """The same for IN (…), the last one again and again up to a multiple of TOGETHER: statements of few lengths are
+    prepared once."""
+    return (*values, *tuple(values[-1:]) * (-len(values) % TOGETHER))
 
 
 memory_of: Callable[[Row], Memory] = row_reader(Memory)

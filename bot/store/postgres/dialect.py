@@ -4,6 +4,7 @@ import re
 from functools import lru_cache
 
 from bot.store.schema import (
+    BY_SPACE,
     EVENT_QUEUE,
     GIVEN,
     GREATEST,
@@ -17,7 +18,6 @@ from bot.store.schema import (
     POSTED,
     SERVER_NOW,
     TEXT_LIST,
-    VECTOR_INDEX,
     WAITING_THERE,
 )
 
@@ -32,7 +32,7 @@ SPELLED = {
     OUTBOX_DUE: "outbox",
     WAITING_THERE: "",
     OVER_THERE: "",
-    VECTOR_INDEX: "doc JOIN vector ON doc_id = doc.id",
+    BY_SPACE: "",
     META_AT: "CASE WHEN value ~ '^[0-9]+$' THEN CAST(value AS bigint) END",
     GIVEN: "(SELECT CAST(item AS bigint) AS value FROM json_array_elements_text(CAST(? AS json)) AS item) AS given",
     NAMED: "json_array_elements_text(CAST(? AS json)) AS named (value)",

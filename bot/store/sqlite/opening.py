@@ -38,6 +38,9 @@ long as it runs (FAULTS S12: at most 64 MB)."""
 READER_MS = 250
 """How long everybody waits for a reader who keeps the log from being emptied; later it is tried again."""
 
+STATEMENTS = 512
+"""How many statements a connection keeps prepared."""
+
 BUSY_MS = 5_000
 """How long a statement waits for another process's lock (FAULTS S4: at least 5 s)."""
 
@@ -141,7 +144,9 @@ async def open_database(path: Path, *, read_only: bool = False) -> SqliteDatabas
 
 async def _reader(path: Path) -> ReadConnection:
     def connect() -> SqliteTx:
-        return sqlite3.connect(reading_uri(path), uri=True, isolation_level=None, factory=SqliteTx)
+        return sqlite3.connect(
+            reading_uri(path), uri=True, isolation_level=None, cached_statements=STATEMENTS, factory=SqliteTx
+        )
 
     try:
         reader = ReadConnection(connect, iter_chunk_size=64)
@@ -176,7 +181,7 @@ def _newer(path: Path, version: int) -> str:
 def connect(path: Path, factory: type[SqliteTx] = SqliteTx) -> SqliteTx:
     """A connection that may write."""
     connection = sqlite3.connect(
-        path, isolation_level=None, check_same_thread=False, cached_statements=512, factory=factory
+        path, isolation_level=None, check_same_thread=False, cached_statements=STATEMENTS, factory=factory
     )
     try:
         connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
