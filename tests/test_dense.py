@@ -14,6 +14,7 @@ from tests.embedded import PETS, SOON, EmbeddedWorld, embedded_world, likeness, 
 from tests.fakes.embedding_server import FakeEmbeddings, Vectors, meaning_of
 from tests.fakes.model import calls, says
 from tests.noting import dm, look, put
+from tests.test_changes import happens
 from tests.world import World
 
 
@@ -98,6 +99,39 @@ async def test_lines_summaries_and_notes_are_found_by_likeness_too(tmp_path: Pat
         await look(world)
         assert await brought(text="喵", kinds=("note",)) == set()
         assert world.rows("SELECT count(*) FROM vector WHERE doc_id NOT IN (SELECT id FROM doc)") == [(0,)]
+
+
+async def test_what_is_compared_is_what_is_there_whatever_came_went_or_changed(tmp_path: Path) -> None:
+    async with embedded_world(tmp_path, provider="hash") as (world, _):
+
+        async def compared() -> set[int]:
+            """The documents like a question; a nuan that knows nothing of what it read before finds the same."""
+            asking = RecallQuery(dm(world), 1, "我的狗叫旺财", world.clock.now())
+            found = await world.dense.like(asking, 20)
+            fresh = make_recall(world.parts, world.app._services.vector_maker._find_caller, pays=True)
+            assert found == await fresh._near.like(asking, 20)
+            return set(found.found)
+
+        await world.say("记住我的狗叫旺财")
+        await world.wait(SOON)
+        kept = await compared()
+        await world.say("我的狗旺财在家", external_id="m1")
+        assert await compared() == kept, "what is new has no vector yet"
+        await world.wait(SOON)
+        more = await compared()
+        assert more > kept
+        await happens(world, "edit", "m1", "我的狗旺财在外面")
+        await world.say("我的狗叫什么来着", external_id="m2")
+        assert len(await compared() - kept) < len(more - kept), "what it said before is gone"
+        await world.wait(SOON)
+        assert len(await compared() - more) == 2
+        await happens(world, "delete", "m2")
+        await world.say("忘记我的狗叫旺财")
+        await world.say("我的狗呢")
+        left = await compared()
+        assert left.isdisjoint(kept)
+        await world.wait(SOON)
+        assert await compared() > left
 
 
 async def recalled(world: World, query: str) -> str:

@@ -23,6 +23,8 @@ from tests.bench.recall_speed import NOW, fill, sentence
 
 T = TypeVar("T")
 
+EVENT = "INSERT INTO event (id, chat_id, at, kind, person_id, text, state)"
+
 
 class Counted:
     """A file that is read, with the steps that SQLite took."""
@@ -73,11 +75,14 @@ async def test_a_recall_looks_at_no_lines_of_people_who_may_not_be_seen(
     assert among < 2 * alone
 
 
-async def test_the_talks_of_a_person_are_read_again_only_when_documents_came_or_went(tmp_path: Path) -> None:
+@pytest.mark.parametrize("heard", [0, 390])
+async def test_of_the_talks_of_a_person_only_what_is_new_is_read_unless_documents_went(
+    tmp_path: Path, heard: int
+) -> None:
     path = tmp_path / DATABASE
     await (await open_database(path)).close()
     await asyncio.to_thread(fill, path, 400, 1)
-    asking = RecallQuery(Audience(1, "dm", (1,)), 1, "", NOW)
+    asking = RecallQuery(Audience(1, "dm", (1,)), 1, "", NOW, heard=heard)
     terms = tuple(dict.fromkeys(sentence(random.Random(3), 8)))
     with closing(Counted(path)) as counted:
         finding = Search(cast("Database", counted))
@@ -87,15 +92,28 @@ async def test_the_talks_of_a_person_are_read_again_only_when_documents_came_or_
             before = counted.steps
             found = await finding.look(asking, terms, (), all_found)
             after = counted.steps
+            assert all(not heard or doc < heard for posting in found[0].postings for doc in posting.docs)
             assert found == await Search(cast("Database", counted)).look(asking, terms, (), all_found)
             return after - before
 
+        async def added(number: int, talk: int, at: int = NOW) -> int:
+            """Steps of the question after one more line."""
+            event = (number, at, sentence(random.Random(number)))
+            await counted.read(lambda tx: tx.run(f"{EVENT} VALUES (?, 1, ?, 'message', 1, ?, 'listened')", *event))
+            line = Doc("line", number, "p1", 1, 1, at, event[2], talk, number)
+            await counted.read(lambda tx: add_document(tx, line))
+            return await steps()
+
         first, again = await steps(), await steps()
         assert again < first
-        await counted.read(lambda tx: add_document(tx, Doc("line", 401, "p1", 1, 1, NOW, "你好吗", 401, 401)))
-        new = await steps()
+        new = [await added(401, 401), await added(402, 401), await added(403, 380, NOW - 90_000_000)]
+        assert again < min(new) <= max(new) < first - (first - again) / 2
         await counted.read(lambda tx: drop_documents(tx, "line", (7,)))
         gone = await steps()
+        await counted.read(lambda tx: drop_documents(tx, "line", (8, 401)))
+        both = await added(404, 401)
+        between = await added(405, 7)
+        assert min(gone, both) > max(new)
+        assert (between > max(new)) == (not heard), "its talk stands before others, or is left out"
         await counted.read(lambda tx: rescope(tx, "p1", "p2"))
-        others = await steps()
-        assert min(new, gone) > again > others
+        assert await steps() < again

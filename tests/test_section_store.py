@@ -20,7 +20,7 @@ from tests.blank import open_laid
 from tests.carrying import in_installation, nuan
 from tests.conftest import NewWorld
 from tests.peek import Like, Other
-from tests.storing import NOW, ids, keep, look
+from tests.storing import NOW, Where, ids, keep, look
 from tests.test_sections import PILLS, brought, told
 from tests.world import World
 
@@ -66,6 +66,20 @@ async def test_a_narrowed_search_reads_less_and_leaves_out_neither_rare_words_no
         assert some == {*health, "周三的会议改到八点"}, "what somebody asked to keep is looked at everywhere"
         assert fewer < rows / 1.9
         assert (await found(store, narrowed, "周三", "望湖"))[0] == {*some, "周三的会议室在望湖楼"}
+
+
+async def test_what_one_had_kept_in_a_group_is_searched_in_ones_own_chat_and_what_others_had_kept_is_not(
+    tmp_path: Path,
+) -> None:
+    async with await open_laid(tmp_path) as store:
+        person, chat, _ = await ids(store)
+        await keep(store, "周三去爬山", Where(chat="hall", kind="group"))
+        await keep(store, "周三去划船", Where("bob", "hall", "group"))
+        for sections in ((), ("health",)):
+            asking = RecallQuery(
+                Audience(chat, "dm", (person,)), person, "?", NOW, kinds=("memory",), sections=sections
+            )
+            assert (await found(store, asking, "周三"))[0] == {"周三去爬山"}
 
 
 async def test_how_much_a_word_tells_is_the_same_however_narrow_the_search(tmp_path: Path) -> None:

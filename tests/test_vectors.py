@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import pytest
 
+from tests.beating import DAY_S
 from tests.embedded import SOON, embedded_world, likeness, paid, settings, vectors
 from tests.fakes.clock import let_others_run
 from tests.fakes.embedding_server import Vectors
@@ -183,6 +184,22 @@ async def test_an_index_that_is_written_anew_keeps_what_was_paid_for(tmp_path: P
         await world.wait(SOON)
         assert server.asked.inputs[asked:] == [["我有两只猫"]], "the other texts are still the same"
         assert len(vectors(world)) == 2
+
+
+async def test_what_was_passed_over_has_its_vector_within_a_day(tmp_path: Path) -> None:
+    async with embedded_world(tmp_path, provider="hash") as (world, _):
+        for text in ("我的狗叫旺财", "我有一只猫"):
+            await world.say(f"记住{text}")
+        await world.wait(SOON)
+        # As if another process had stored it later than what has higher numbers.
+        gone = "DELETE FROM vector WHERE doc_id = (SELECT min(doc_id) FROM vector)"
+        await world.store._database.write(lambda tx: tx.run(gone))
+        lacking = "SELECT count(*) FROM doc WHERE id NOT IN (SELECT doc_id FROM vector)"
+        for wait, left in ((SOON, 1), (DAY_S, 0)):
+            await world.wait(wait)
+            await world.say("今天真热")
+            await world.wait(SOON)
+            assert world.rows(lacking) == [(left,)]
 
 
 async def test_of_a_long_message_each_question_is_compared_beside_the_whole(tmp_path: Path) -> None:

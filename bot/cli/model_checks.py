@@ -27,8 +27,8 @@ from bot.pipeline.endpoints import (
 )
 from bot.pipeline.tools.registry import read_spec
 from bot.store.ledger import NO_CHAT, Reservation, Settlement
-from bot.store.search import VectorSpace
 from bot.store.store import DATABASE, Store, open_store
+from bot.store.vectors import VectorSpace
 from bot.text.length import TokenVocabulary, message_tokens, tools_tokens, vocabulary_of
 
 SERVER_ANSWER_S, LIST_S, ENCODER_LOADS_S = 10.0, 4.0, 60.0
@@ -149,7 +149,7 @@ async def embedding_findings(settings: Settings, data: Path, url: str = "") -> t
     if url or (data / DATABASE).exists():
         try:
             async with await open_store(data, read_only=True, url=url) as store:
-                there, having = await store.search.vector_counts(VectorSpace(embedder.name))
+                there, having = await store.vectors.counts(VectorSpace(embedder.name))
         except StoreError:
             return tuple(found)  # told of the data folder itself
         until = " until a running nuan has made them" if works else ""

@@ -3,14 +3,15 @@
 import asyncio
 import math
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
 from typing import Literal
 
 from bot import money
 from bot.config.memory import EmbeddingServer
-from bot.core.clock import HOUR_MS
+from bot.core.clock import DAY_MS, HOUR_MS
 from bot.core.errors import ModelError, OverBudget
 from bot.core.models import Embeddings, MissingEmbedding, Usage
 from bot.core.people import Audience
@@ -25,8 +26,8 @@ from bot.recall.query import meant_parts
 from bot.recall.ranking import HASH_WEIGHT, Likeness
 from bot.recall.vectors import VectorMatrix, changed, lacking, matrix, nearest, stored
 from bot.store.ledger import Settlement
-from bot.store.search import NewVector, VectorSpace
 from bot.store.store import Store
+from bot.store.vectors import MOST_COMPARED, NewVector, VectorSpace, VectorState
 from bot.text.length import clip, estimate_tokens
 
 TEXT_CHARS = 2_000
@@ -54,6 +55,10 @@ ALONE = 3
 ONE_BY_ONE = ("refused", "overflow", "filtered")
 """Faults that a single text of a batch may have caused."""
 
+WHOLE_MS = DAY_MS
+"""How long what was looked at is not looked at again: a server may commit documents in another order than that of their
+numbers."""
+
 DIMENSIONS_CHANGED = "the dimensions change from call to call"
 """Why vectors of a server cannot be used."""
 
@@ -66,14 +71,8 @@ QUESTIONS = 64
 MANY = 500
 """Documents of which those of the types that are asked for are taken: a matrix knows no types of memories."""
 
-AUDIENCES = 1_000
-"""Audiences of which it is known that each of their documents has a vector."""
-
 MATRICES_BYTES = 64_000_000
 """Memory that vectors may take between two questions."""
-
-State = tuple[int, int, int]
-"""Count, newest and sum of the numbers of documents."""
 
 
 class EmbeddingCaller:
@@ -199,10 +198,11 @@ FindCaller = Callable[[], EmbeddingCaller | None]
 
 @dataclass(slots=True)
 class VectorProgress:
-    """How far the vectors are made: those from `low` to `high` were looked at; with how many dimensions; failures in a row.
+    """How far the vectors are made: those from `low` to `high` were looked at, and nothing below is left where `low` is 0;
+    with how many dimensions; failures in a row.
 
     What is newest comes first, so that what is said meanwhile does not wait for all that was there before. A page
-    `leaves` documents below it, unless it has all that is new.
+    `leaves` documents below it, unless it has all that is new. From `until` on, ms, all are looked at once more.
     """
 
     low: int = BEYOND
@@ -210,6 +210,7 @@ class VectorProgress:
     leaves: bool = True
     dimensions: int = 0
     begun: bool = False
+    until: int = 0
     moved: bool = False
     failures: int = 0
 
@@ -277,7 +278,7 @@ class VectorMaker:
         `progress` is told how many are made, after each page. ModelError and OverBudget end it; what is made stays.
         """
         if anew:
-            await self._store.search.drop_vectors()
+            await self._store.vectors.drop()
             self._progress = VectorProgress()
         made = 0
         while self._calls is not None and not self._stops and (page := await self._page()):
@@ -289,7 +290,7 @@ class VectorMaker:
         """How many documents have no vector; with `anew` how many there are."""
         if self._calls is None:
             return 0
-        there, having = await self._store.search.vector_counts(await self._space())
+        there, having = await self._store.vectors.counts(await self._space())
         return there if anew else there - having
 
     async def make(self, page: Sequence[MissingEmbedding]) -> int:
@@ -325,10 +326,12 @@ class VectorMaker:
         if self._calls.embedder.calls and not await self._gate.allows("embedding"):
             self._calls.note("switched_off")
             return ()
-        space, progress, lacking = await self._space(), self._progress, self._store.search.lacking_vectors
+        space, progress, lacking = await self._space(), self._progress, self._store.vectors.lacking
         limit = PAGE if self._calls.embedder.calls else OWN_PAGE
         new = await lacking(space, progress.high, BEYOND, limit)
-        found = new or await lacking(space, 0, progress.low, limit)
+        found = new or (await lacking(space, 0, progress.low, limit) if 0 < progress.low < BEYOND else ())
+        if not found:
+            progress.low = 0
         sizes = accumulate(min(len(each.text), TEXT_CHARS) for each in found)
         most = math.inf if self._calls.embedder.calls else OWN_CHARS
         page = found[: max(1, sum(size <= most for size in sizes))]
@@ -345,9 +348,10 @@ class VectorMaker:
     async def _space(self) -> VectorSpace:
         assert self._calls is not None
         progress, model = self._progress, self._calls.embedder.name
-        if not progress.begun:
-            progress.dimensions = progress.dimensions or await self._store.search.dimensions(model)
-            progress.begun, progress.low, progress.high = True, BEYOND, 0
+        now = self._clock.now()
+        if not progress.begun or now >= progress.until:
+            progress.dimensions = progress.dimensions or await self._store.vectors.dimensions(model)
+            progress.begun, progress.low, progress.high, progress.until = True, BEYOND, 0, now + WHOLE_MS
         return VectorSpace(model, progress.dimensions)
 
     async def _one(self, batch: Sequence[MissingEmbedding]) -> int:
@@ -378,7 +382,7 @@ class VectorMaker:
         vectors = dict(zip(texts, await asyncio.to_thread(stored, found.vectors), strict=True))
         space = VectorSpace(self._calls.embedder.name, found.dimensions)
         new = [NewVector(each.id, each.text, vectors[each.text]) for each in batch]
-        made = await self._store.search.put_vectors(space, new, settlement, self._clock.now())
+        made = await self._store.vectors.put(space, new, settlement, self._clock.now())
         self._check(found)
         return made
 
@@ -420,8 +424,7 @@ class VectorSearch:
         self._current = current
         self._pays = pays
         self._questions: OrderedDict[tuple[str, str], tuple[Sequence[bytes], int]] = OrderedDict()
-        self._whole: dict[tuple[Audience, str], tuple[State, Mapping[int, State]]] = {}
-        self._matrices: OrderedDict[tuple[Audience, VectorSpace], tuple[State, VectorMatrix]] = OrderedDict()
+        self._known: OrderedDict[tuple[Audience, str], tuple[VectorState, VectorMatrix]] = OrderedDict()
 
     @property
     def _calls(self) -> EmbeddingCaller | None:
@@ -437,8 +440,10 @@ class VectorSearch:
             return Likeness(missing="off")
         if self._calls.embedder.calls and not self._pays:
             return Likeness(missing="unpaid")
-        states = await self._states(asking.audience, self._calls.embedder.name)
-        if not states:
+        audience, model = asking.audience, self._calls.embedder.name
+        known = self._known.get((audience, model))
+        state = await self._store.vectors.state(audience, model, known[0] if known else VectorState())
+        if not state.there:
             return Likeness(missing="none")
         try:
             # A turn does not wait for the encoder; a command that only looks does.
@@ -449,34 +454,19 @@ class VectorSearch:
             return Likeness(missing="budget")
         except ModelError:
             return Likeness(missing="down")
-        if dimensions not in states:
-            self._whole.clear()
+        if dimensions not in state.there:
+            self._known.clear()
             return Likeness(missing="none")
-        rows = await self._rows(asking.audience, dimensions, states[dimensions])
+        rows = await self._rows(audience, VectorSpace(model, dimensions), known, state)
         some = bool(asking.memory_kinds)
         least = self._rules.least_cosine if self._rules.least_cosine is not None else self._calls.embedder.least_cosine
         best, shares = await self._thread.run(nearest, asked, rows, asking, least, MANY if some else most)
         if some:
-            fit = await self._store.search.of_kinds([number for number, _ in best], asking.memory_kinds)
+            fit = await self._store.vectors.of_kinds([number for number, _ in best], asking.memory_kinds)
             best = tuple(each for each in best if each[0] in fit)[:most]
         found = {number: (place, cosine) for place, (number, cosine) in enumerate(best, 1)}
         means = self._calls.embedder.means
         return Likeness(found, "", 1.0 if means else HASH_WEIGHT, shares if means else {})
-
-    async def _states(self, audience: Audience, model: str) -> Mapping[int, State]:
-        """Which vectors the audience may see, by dimensions. While every document has one and no document came or went,
-        they are the same: to look at the documents alone is the quicker way."""
-        documents, key = await self._store.search.document_state(audience), (audience, model)
-        known = self._whole.get(key)
-        if known is not None and known[0] == documents:
-            return known[1]
-        self._whole.pop(key, None)
-        states = await self._store.search.vector_state(audience, model)
-        if sum(count for count, *_ in states.values()) == documents[0]:
-            self._whole[key] = documents, states
-            if len(self._whole) > AUDIENCES:
-                del self._whole[next(iter(self._whole))]
-        return states
 
     async def _vectors_of(self, asking: RecallQuery) -> tuple[Sequence[bytes], int]:
         """The vectors of the question's parts, from a call unless it was asked lately."""
@@ -496,21 +486,25 @@ class VectorSearch:
             self._questions.popitem(last=False)
         return self._questions[key]
 
-    async def _rows(self, audience: Audience, dimensions: int, state: State) -> VectorMatrix:
-        """The vectors that this audience may see; only those that are not known from the last question are read."""
-        assert self._calls is not None
-        space, search = VectorSpace(self._calls.embedder.name, dimensions), self._store.search
-        key = audience, space
-        before, known = self._matrices.pop(key, (None, None))
-        if known is None or before != state:
-            wanted = await search.with_vectors(audience, space)
-            need = wanted if known is None else await self._thread.run(lacking, known, wanted)
-            new = await search.vectors(space, need)
-            if known is None:
-                known = await self._thread.run(matrix, new, dimensions)
-            else:
-                known = await self._thread.run(changed, known, wanted, new)
-        self._matrices[key] = state, known
-        while sum(each.size for _, each in self._matrices.values()) > MATRICES_BYTES and len(self._matrices) > 1:
-            self._matrices.popitem(last=False)
-        return known
+    async def _rows(
+        self,
+        audience: Audience,
+        space: VectorSpace,
+        known: tuple[VectorState, VectorMatrix] | None,
+        state: VectorState,
+    ) -> VectorMatrix:
+        """The vectors that this audience may see; of those that are `known` from the last question none is read again."""
+        read, run = self._store.vectors.read, self._thread.run
+        if known is None or known[1].rows.shape[1] != space.dimensions:
+            _, new = await read(audience, space, 0, tuple)
+            rows = await run(matrix, new, space.dimensions)
+        else:
+            before, rows = known
+            if before.there.get(space.dimensions) != state.there[space.dimensions]:
+                wanted, new = await read(audience, space, state.since, partial(lacking, rows))
+                rows = await run(changed, rows, state.since, wanted, new, MOST_COMPARED)
+        self._known[audience, space.model] = state, rows
+        self._known.move_to_end((audience, space.model))
+        while sum(each.size for _, each in self._known.values()) > MATRICES_BYTES and len(self._known) > 1:
+            self._known.popitem(last=False)
+        return rows

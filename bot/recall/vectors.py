@@ -115,7 +115,7 @@ def matrix(found: Sequence[VectorRow], dimensions: int) -> VectorMatrix:
     ids, kinds, refs, chats, times, vectors = zip(*right, strict=True) if right else ((),) * 6
     whole = [np.array(values, dtype=np.int64) for values in (ids, refs, chats, times)]
     raw = np.frombuffer(b"".join(vectors), dtype=np.int8).reshape(-1, BYTES + dimensions)
-    sizes, rows = raw[:, :BYTES].copy().view("<f4")[:, 0], raw[:, BYTES:]
+    sizes, rows = raw[:, :BYTES].copy().view("<f4")[:, 0], np.ascontiguousarray(raw[:, BYTES:])
     return VectorMatrix(whole[0], np.array(kinds, dtype="U8"), whole[1], whole[2], whole[3], rows, sizes)
 
 
@@ -128,16 +128,22 @@ def lacking(known: VectorMatrix, wanted: Sequence[int]) -> list[int]:
     return missing
 
 
-def changed(known: VectorMatrix, wanted: Sequence[int], new: Sequence[VectorRow]) -> VectorMatrix:
-    """The vectors of `wanted`, from what is known and what is new."""
+def changed(
+    known: VectorMatrix, since: int, wanted: Sequence[int], new: Sequence[VectorRow], most: int
+) -> VectorMatrix:
+    """Of what is known the vectors up to the number `since` and those of `wanted`, and the new ones; the newest `most`."""
     import numpy as np
 
     fresh = matrix(new, known.rows.shape[1])
-    pairs = zip(_columns(known), _columns(fresh), strict=True)
-    both = [np.concatenate(pair) for pair in pairs]
-    ids, places = np.unique(both[0], return_index=True)
-    keep = places[np.isin(ids, np.array(wanted, dtype=np.int64))]
-    return VectorMatrix(*(column[keep] for column in both))
+    stays = (known.ids <= since) | np.isin(known.ids, np.array(wanted, dtype=np.int64))
+    if not stays.all():
+        known = _picked(known, stays)
+    if fresh.ids.size:
+        pairs = zip(_columns(known), _columns(fresh), strict=True)
+        known = VectorMatrix(*(np.concatenate(pair) for pair in pairs))
+    if (np.diff(known.ids) < 0).any():
+        known = _picked(known, np.argsort(known.ids))
+    return known if known.ids.size <= most else _picked(known, slice(-most, None))
 
 
 Near = tuple[tuple[tuple[int, float], ...], dict[int, float]]
@@ -157,10 +163,14 @@ def nearest(asked: Sequence[bytes], among: VectorMatrix, asking: RecallQuery, le
     if not queries or not among.ids.size:
         return (), {}
     # Not `@`: the threads of its library stay awake for 10 ms of CPU time after each product (measured).
-    blocks = (among.rows[start : start + TOGETHER] for start in range(0, len(among.rows), TOGETHER))
-    floats = (block.astype(np.float32) for block in blocks)
-    products = [np.max([np.einsum("ij,j->i", block, query) for query in queries], axis=0) for block in floats]
-    cosines = np.concatenate(products) * among.sizes
+    cosines = np.empty(len(among.rows), dtype=np.float32)
+    floats = np.empty((min(TOGETHER, len(among.rows)), among.rows.shape[1]), dtype=np.float32)
+    for start in range(0, len(among.rows), TOGETHER):
+        block = among.rows[start : start + TOGETHER]
+        np.copyto(floats[: len(block)], block)
+        products = [np.einsum("ij,j->i", floats[: len(block)], query) for query in queries]
+        cosines[start : start + len(block)] = np.max(products, axis=0)
+    cosines *= among.sizes
     fits = cosines >= np.float32(least)
     if len(asking.kinds) < len(HIT_KINDS):
         fits &= np.isin(among.kinds, asking.kinds)
@@ -190,6 +200,10 @@ def _likest(cosines: "Floats", places: "Whole", most: int) -> "Whole":
     import numpy as np
 
     return places if places.size <= most else places[np.argpartition(-cosines[places], most - 1)[:most]]
+
+
+def _picked(of: VectorMatrix, places: "Whole | NDArray[np.bool_] | slice") -> VectorMatrix:
+    return VectorMatrix(*(column[places] for column in _columns(of)))
 
 
 def _columns(of: VectorMatrix) -> tuple["NDArray[Any]", ...]:

@@ -1,17 +1,16 @@
-"""Searching the index for an audience: by terms, by number, and the vectors of documents."""
+"""Searching the index for an audience: by terms, and by number."""
 
 import json
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain, repeat
 
 from bot.core.events import Event
 from bot.core.memories import Memory
-from bot.core.models import MissingEmbedding
-from bot.core.people import Audience, MemoryKind
+from bot.core.people import Audience
 from bot.core.recall import (
     Candidate,
     HitKind,
@@ -23,13 +22,21 @@ from bot.core.recall import (
     SearchHit,
     TimeSpan,
 )
-from bot.store.engine import Database, Repository, reads, writes
+from bot.store.engine import Database, Repository, reads
 from bot.store.events import OWN_RECENT_LINES, read_events
-from bot.store.index import DOCUMENT_TEXT, STORE_VECTOR, fingerprint, scopes_of
-from bot.store.ledger import Settlement, settle_call
+from bot.store.index import scopes_of
 from bot.store.memories import visible_memory
 from bot.store.postings import postings_of
-from bot.store.schema import GIVEN, IS_NAME, LIST_OF, MEMORY_COLUMNS, NAMED, SELECT_MEMORY, VECTOR_INDEX, placeholders
+from bot.store.schema import (
+    GIVEN,
+    IS_NAME,
+    LIST_OF,
+    MEMORY_COLUMNS,
+    NAMED,
+    SELECT_MEMORY,
+    padded,
+    placeholders,
+)
 from bot.store.transactions import Row, Tx
 
 AROUND = 2
@@ -86,13 +93,14 @@ SELECT_SUCCESSOR = """SELECT now.id FROM doc CROSS JOIN memory ON memory.id = do
     AND memory.former_at IS NOT NULL CROSS JOIN doc AS now ON now.kind = 'memory' AND now.ref = memory.replaced_by
     WHERE +doc.kind = 'memory' AND doc.id IN """
 
+HEARD = """SELECT doc.id FROM event CROSS JOIN doc ON doc.kind = 'line' AND doc.ref = event.id
+    WHERE event.chat_id = ? AND event.id >= ?"""
+OWN_MEMORIES = "memory CROSS JOIN doc ON doc.kind = 'memory' AND doc.ref = memory.id WHERE memory.owner_id = ?"
+
 MOST_SOURCES = 3
 """A memory made from more lines than this was drawn from a whole talk: none of them is its source."""
 
 VISIBLE_LINES = "SELECT ref FROM doc WHERE kind = 'line' AND scope IN ({scopes})"
-
-MOST_COMPARED = 20_000
-"""Newest documents of an audience whose vectors are compared: 120 MB of them at 1,536 dimensions."""
 
 MOST_KNOWN = 100_000
 """Lines of which it is known between two questions which talk they are of: about 20 MB."""
@@ -100,6 +108,9 @@ MOST_KNOWN = 100_000
 KNOWN_LINES, KNOWN_CHARS = 4_096, 500
 """Lines with terms of at most so many characters of which it is known what their rows say: of 22 Chinese characters
 each 20 MB (measured)."""
+
+NEWEST = 2
+"""Which figure of the state of documents is their newest number (`_matches`)."""
 
 TalkLines = tuple[tuple[IndexedTalk, ...], dict[int, int], dict[int, int]]
 """Talks, and of each line of them the place of its talk among these and its length."""
@@ -113,25 +124,9 @@ class WantedDocuments:
     lines: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class VectorSpace:
-    """Whose vectors can be compared: those of one model with as many dimensions; 0 is however many there are."""
-
-    model: str
-    dimensions: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class NewVector:
-    """A vector about to be stored, with the document and the text that it is of."""
-
-    doc_id: int
-    text: str
-    vector: bytes
-
-
 class KnownTalks:
-    """The talks that questions looked at lately. They are read again as soon as the audience may see other documents."""
+    """The talks that questions looked at lately. They are read again as soon as the audience may see other documents;
+    where some were only added, those alone."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[tuple[object, ...], tuple[Row, TalkLines]] = OrderedDict()
@@ -146,11 +141,13 @@ class KnownTalks:
         limits, values = _limits(asking)
         key = (*held, limits, *values)
         with self._lock:
-            before, lines = self._known.pop(key, (None, None))
-        if lines is None or before != state:
+            known = self._known.get(key)
+        lines = known and (known[1] if known[0] == state else _grown(tx, asking, state, *known))
+        if lines is None:
             lines = _talks(tx, held, limits, values)
         with self._lock:
             self._known[key] = state, lines
+            self._known.move_to_end(key)
             while sum(len(known[1]) for _, known in self._known.values()) > MOST_KNOWN and len(self._known) > 1:
                 self._known.popitem(last=False)
         return lines
@@ -173,7 +170,7 @@ def look_up(
 
 
 class Search(Repository):
-    """What can come back, by its words and its vectors; every read for people filters by audience in the query."""
+    """What can come back, by its words; every read for people filters by audience in the query."""
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
@@ -254,103 +251,6 @@ class Search(Repository):
             lines = ()
         return read_events(tx, f"WHERE id IN ({placeholders(lines)}) ORDER BY id", *lines)
 
-    @reads
-    def lacking_vectors(
-        self, tx: Tx, space: VectorSpace, after: int, before: int, limit: int
-    ) -> tuple[MissingEmbedding, ...]:
-        """Documents between these numbers without a vector there, newest first; a document never changes its text."""
-        sql = (
-            f"SELECT id, chat_id, {DOCUMENT_TEXT} FROM doc WHERE id > ? AND id < ? AND NOT EXISTS (SELECT 1 FROM vector "
-            "WHERE doc_id = doc.id AND model = ? AND dimensions = coalesce(nullif(?, 0), dimensions)) "
-            "ORDER BY id DESC LIMIT ?"
-        )
-        return tx.all(sql, after, before, space.model, space.dimensions, limit, to=MissingEmbedding)
-
-    @reads
-    def vector_counts(self, tx: Tx, space: VectorSpace) -> tuple[int, int]:
-        """How many documents there are, and how many of them have a vector there."""
-        of_space = "SELECT count(*) FROM vector WHERE model = ? AND dimensions = coalesce(nullif(?, 0), dimensions)"
-        return tx.value("SELECT count(*) FROM doc"), tx.value(of_space, space.model, space.dimensions)
-
-    @reads
-    def dimensions(self, tx: Tx, model: str) -> int:
-        """As many as the newest vector of that model has; 0 when there is none."""
-        return tx.number("SELECT dimensions FROM vector WHERE model = ? ORDER BY doc_id DESC LIMIT 1", model)
-
-    @reads
-    def document_state(self, tx: Tx, audience: Audience) -> tuple[int, int, int]:
-        """The documents that this audience may see: their count, newest and sum of numbers."""
-        scopes = scopes_of(audience)
-        figures = "SELECT count(*), coalesce(max(id), 0), coalesce(sum(id), 0)"
-        count, newest, total = tx.row(f"{figures} FROM doc WHERE scope IN ({placeholders(scopes)})", *scopes)
-        return count, newest, total
-
-    @reads
-    def vector_state(self, tx: Tx, audience: Audience, model: str) -> dict[int, tuple[int, int, int]]:
-        """What this audience may see of that model's vectors: by dimensions their count, newest and sum of numbers.
-
-        Numbers of documents are never given twice, and a document's vector does not change: where these figures are
-        the same, so are the vectors, but for a coincidence. Who reads the documents filters once more.
-        """
-        scopes = scopes_of(audience)
-        sql = (
-            f"SELECT dimensions, count(*), max(doc_id), sum(doc_id) FROM {VECTOR_INDEX} "
-            f"WHERE scope IN ({placeholders(scopes)}) AND model = ? GROUP BY dimensions"
-        )
-        rows = tx.all(sql, *scopes, model)
-        return {dimensions: (count, newest, total) for dimensions, count, newest, total in rows}
-
-    @reads
-    def with_vectors(self, tx: Tx, audience: Audience, space: VectorSpace) -> tuple[int, ...]:
-        """The documents with a vector there that this audience may see, newest first."""
-        scopes = scopes_of(audience)
-        sql = (
-            f"SELECT doc_id FROM {VECTOR_INDEX} WHERE scope IN ({placeholders(scopes)}) "
-            "AND model = ? AND dimensions = ? ORDER BY doc_id DESC LIMIT ?"
-        )
-        return tx.ids(sql, *scopes, space.model, space.dimensions, MOST_COMPARED)
-
-    @reads
-    def vectors(
-        self, tx: Tx, space: VectorSpace, numbers: Sequence[int]
-    ) -> list[tuple[int, str, int, int, int, bytes]]:
-        """These documents with their vectors there: number, kind, ref, chat, time; whose they are `numbers` says."""
-        found: list[tuple[int, str, int, int, int, bytes]] = []
-        for start in range(0, len(numbers), 500):
-            part = numbers[start : start + 500]
-            sql = (
-                "SELECT doc_id, kind, ref, chat_id, at, vector FROM doc JOIN vector ON doc_id = doc.id WHERE doc.id IN "
-                f"({placeholders(part)}) AND model = ? AND dimensions = ?"
-            )
-            found += tx.all(sql, *part, space.model, space.dimensions)
-        return found
-
-    @reads
-    def of_kinds(self, tx: Tx, numbers: Sequence[int], kinds: Sequence[MemoryKind]) -> frozenset[int]:
-        """Which of these documents are no memories of other types."""
-        sql = (
-            f"SELECT id FROM doc WHERE id IN ({placeholders(numbers)}) "
-            f"AND (kind <> 'memory' OR ref IN (SELECT id FROM memory WHERE kind IN ({placeholders(kinds)})))"
-        )
-        return frozenset(tx.ids(sql, *numbers, *kinds))
-
-    @writes
-    def put_vectors(
-        self, tx: Tx, space: VectorSpace, new: Sequence[NewVector], settlement: Settlement | None, at: int
-    ) -> int:
-        """Store them with what they cost, in one commit; how many, since what was forgotten meanwhile gets none."""
-        if settlement is not None:
-            settle_call(tx, settlement, at)
-        sql = STORE_VECTOR.format("SELECT id, ?, ?, ?, ? FROM doc WHERE id")
-        return sum(
-            tx.run(sql, space.model, space.dimensions, fingerprint(each.text), each.vector, each.doc_id) for each in new
-        )
-
-    @writes
-    def drop_vectors(self, tx: Tx) -> None:
-        """All vectors go; they are made anew."""
-        tx.run("DELETE FROM vector")
-
 
 def _matches(
     tx: Tx, asking: RecallQuery, terms: Sequence[str], spans: Sequence[TimeSpan], known: KnownTalks
@@ -379,9 +279,40 @@ def _talks(tx: Tx, held: Sequence[str], limits: str, values: Sequence[object]) -
     return talks, dict(zip(docs, places, strict=True)), dict(zip(docs, lengths, strict=True))
 
 
+def _grown(tx: Tx, asking: RecallQuery, state: Row, before: Row, lines: TalkLines) -> TalkLines | None:
+    """The talks that were known with the lines of what was added since; None where more than that happened."""
+    scopes = scopes_of(asking.audience)
+    limits, values = _limits(asking)
+    sql = (
+        f"SELECT id, length, chat_id, talk, at, kind = 'line'{limits} FROM doc "
+        f"WHERE scope IN ({placeholders(scopes)}) AND id > ? ORDER BY id"
+    )
+    new = tx.all(sql, *values, *scopes, before[NEWEST] or 0)
+    count, length, _, total, chats = (figure or 0 for figure in before)
+    docs, lengths, in_chats = ([row[column] for row in new] for column in range(3))
+    newest = docs[-1] if docs else None
+    if (count + len(new), length + sum(lengths), newest, total + sum(docs), chats + sum(in_chats)) != state:
+        return None
+    talks, talk_of, length_of = list(lines[0]), dict(lines[1]), dict(lines[2])
+    places = {(each.chat_id, each.talk): place for place, each in enumerate(talks)}
+    for doc, length, chat, talk, at, counts in new:
+        if not counts:
+            continue
+        place = places.setdefault((chat, talk), len(talks))
+        if place == len(talks):
+            if talks and (chat, talk) < (talks[-1].chat_id, talks[-1].talk):
+                return None
+            talks.append(IndexedTalk(chat, talk, at, at, 0))
+        known = talks[place]
+        talks[place] = IndexedTalk(chat, talk, min(known.begun, at), max(known.at, at), known.length + length)
+        talk_of[doc], length_of[doc] = place, length
+    return tuple(talks), talk_of, length_of
+
+
 def _candidates(tx: Tx, asking: RecallQuery, wanted: WantedDocuments) -> tuple[Candidate, ...]:
-    around = tx.ids(f"{SELECT_NEIGHBOURS}({placeholders(wanted.lines)})", *wanted.lines)
-    docs = tuple({*wanted.docs, *around})
+    lifted = padded(wanted.lines)
+    around = tx.ids(f"{SELECT_NEIGHBOURS}({placeholders(lifted)})", *lifted)
+    docs = padded(tuple({*wanted.docs, *around}))
     if not docs:
         return ()
     seen, by = _seen(asking.audience)
@@ -390,13 +321,13 @@ def _candidates(tx: Tx, asking: RecallQuery, wanted: WantedDocuments) -> tuple[C
     may = f"doc.id IN ({{}}) AND {seen}{limits}"
     lines = tx.all(SELECT_LINES + may.format(placeholders(docs)), *docs, *by, *values)
     found = [(_known_line if len(row[TERMS]) <= KNOWN_CHARS else _candidate)(row, here) for row in lines]
-    docs = tuple(set(docs).difference(one.finding.doc for one in found))
+    docs = padded(tuple(set(docs).difference(one.finding.doc for one in found)))
     kept: dict[int, Memory] = {}
     if "memory" in asking.kinds:
-        docs = tuple({*docs, *_akin(tx, [one.finding.ref for one in found], docs)})
+        docs = padded(tuple({*docs, *_akin(tx, padded([one.finding.ref for one in found]), docs)}))
         memories = f"{SELECT_MEMORIES} WHERE +doc.kind = 'memory' AND {may.format(placeholders(docs))}"
         kept = {memory.id: memory for memory in tx.all(memories, *docs, *by, *values, to=Memory)}
-    proven = _sources(tx, tuple(kept))
+    proven = _sources(tx, padded(tuple(kept)))
     others = SELECT_OTHERS + may.format(placeholders(docs))
     for row in tx.all(others, *docs, *by, *values) if docs else ():
         kind, ref = row[1:3]
@@ -443,23 +374,34 @@ def _sources(tx: Tx, memories: Sequence[int]) -> dict[int, tuple[int, ...]]:
 def _postings(tx: Tx, asking: RecallQuery, terms: Sequence[str]) -> tuple[Posting, ...]:
     """The documents of each term. Only scopes that hold any are searched: most of a group's people have
     told nothing to everybody, and in most groups nothing is kept."""
-    limits, values = _limits(asking)
     held = _searched(tx, asking) if terms else []
     if not held:
         return tuple(Posting(term, ()) for term in terms)
     found = postings_of(tx, held, terms)
-    if not (limits or asking.sections):
-        return tuple(Posting(term, docs) for term, docs in found.items())
-    searched = f"section IN ({placeholders(('', *asking.sections))})" if asking.sections else "1"
-    may: dict[int, int] = dict(
-        tx.all(
-            f"SELECT doc.id, {searched} FROM {GIVEN} CROSS JOIN doc ON doc.id = given.value WHERE TRUE{limits}",
-            *(("", *asking.sections) if asking.sections else ()),
-            json.dumps(sorted({*chain(*found.values())})),
-            *values,
-        )
+    if _limits(replace(asking, heard=0))[0] or asking.sections:
+        may = _may_come(tx, asking, held, found)
+        return tuple(_posting(term, [doc for doc in docs if doc in may], may) for term, docs in found.items())
+    heard = set(tx.ids(HEARD, asking.audience.chat_id, asking.heard)) if asking.heard else ()
+    return tuple(
+        Posting(term, tuple(doc for doc in docs if doc not in heard) if heard else docs) for term, docs in found.items()
     )
-    return tuple(_posting(term, [doc for doc in docs if doc in may], may) for term, docs in found.items())
+
+
+def _may_come(tx: Tx, asking: RecallQuery, held: Sequence[str], found: Mapping[str, Sequence[int]]) -> dict[int, int]:
+    """The documents among these that a question does not leave out, and whether each is in a section that is searched."""
+    limits, values = _limits(asking)
+    sections = ("", *asking.sections) if asking.sections else ()
+    searched = f"doc.section IN ({placeholders(sections)})" if sections else "1"
+    select = f"SELECT doc.id, {searched} FROM"
+    if "line" in asking.kinds:
+        of = f"{GIVEN} CROSS JOIN doc ON doc.id = given.value WHERE TRUE{limits}"
+        return dict(tx.all(f"{select} {of}", *sections, json.dumps(sorted({*chain(*found.values())})), *values))
+    # Most of what holds a word is lines: all that is none is less to look at.
+    of = f"doc WHERE scope IN ({placeholders(held)}) AND kind IN ({placeholders(asking.kinds)}){limits}"
+    may: dict[int, int] = dict(tx.all(f"{select} {of}", *sections, *held, *asking.kinds, *values))
+    if asking.audience.alone is not None:
+        may.update(tx.all(f"{select} {OWN_MEMORIES}{limits}", *sections, asking.audience.alone, *values))
+    return may
 
 
 def _posting(term: str, docs: Sequence[int], searched: Mapping[int, int]) -> Posting:

@@ -43,6 +43,7 @@ from bot.store.sqlite.opening import open_database
 from bot.store.told import OpeningReads, ReplyReads
 from bot.store.transactions import AccessLists
 from bot.store.turns import TurnCommits, TurnToSay
+from bot.store.vectors import Vectors
 
 DATABASE, LOCK = "nuan.db", "nuan.lock"
 
@@ -106,6 +107,7 @@ class Store:
         self.reminders = Reminders(database)
         self.notes = Notes(database)
         self.search = Search(database)
+        self.vectors = Vectors(database)
         self.deadlines = Deadlines(database)
         self.inspector = Inspector(database)
         self.outside = OutsideAccess(database)
