@@ -46,6 +46,9 @@ LAYOUTS: Mapping[str, tuple[str, ...]] = {
 SMALL, LARGE = Size(2_000, 2_000, 100), Size(200_000, 200_000, 100_000)
 """What others have said and what is kept of them in the database, for growth."""
 
+KEPT_DAYS = "3000"
+"""Everything in a database that was filled for growth is kept so long."""
+
 TICK = os.sysconf("SC_CLK_TCK")
 
 
@@ -110,6 +113,10 @@ async def throughput(
             "LOG__LEVEL": "info",
             "MODEL__SLOTS": str(chats),
         }
+        if filled is not None:  # what it holds is old, and nothing of it goes meanwhile
+            settings |= {
+                f"RETENTION__{name}_DAYS": KEPT_DAYS for name in ("IDS", "TRANSCRIPT", "LOG", "DIALOGUE", "COUNTS")
+            }
         place = {} if layout == "file" else {"STORE__URL": server.url}
         named = enumerate(LAYOUTS[layout])
         homes = {f"data{number}": words for number, words in named}
