@@ -205,15 +205,17 @@ async def test_a_run_that_the_server_refuses_ends_and_says_why(tmp_path: Path, u
     assert [await asyncio.to_thread(is_away, each) for each in asked] == [False, False, False, True]
 
 
-async def test_who_has_no_token_answers_and_tidies_as_those_do_that_have_it(tmp_path: Path, url: str) -> None:
+async def test_who_has_no_token_of_a_platform_answers_there_and_tidies_as_those_do_that_have_it(
+    tmp_path: Path, url: str
+) -> None:
     async with Platforms(lambda asked: Reply("很久以前有座山。" * 700)) as platforms:
         settings = dict(platforms.home(tmp_path, STORE__URL=url, TELEGRAM__ALLOW=str(ANN.id)).settings)
         gateway = PlatformsHome(tmp_path, {**settings}, "gateway")
-        for name in ("TELEGRAM__TOKEN", "DISCORD__TOKEN"):
-            del settings[name]
+        del settings["TELEGRAM__TOKEN"]
+        worker = PlatformsHome(tmp_path, {**settings}, "worker")
+        del settings["DISCORD__TOKEN"]
         said = only_line(await e2e.run(PlatformsHome(tmp_path, settings), "run", "--role", "gateway,worker"), 2)
         assert "telegram.token, discord.token: none is set" in said
-        worker = PlatformsHome(tmp_path, settings, "worker")
         async with running(gateway, "run", "--role", "gateway"), running(worker, "run", "--role", "worker,janitor"):
             await platforms.tell(ANN, "讲个很长的故事")
             await platforms.telegram.until(lambda: len(platforms.telegram.sent(ANN.id)) == 2, WAIT_S)

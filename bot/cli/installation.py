@@ -415,11 +415,13 @@ def make_adapters(place: Installation, clock: Clock, log: Log) -> tuple[Adapter,
 
 
 def make_known_adapters(place: Installation, clock: Clock, log: Log) -> tuple[Adapter, ...]:
-    """Adapters of all platforms whose library is installed, which say what each of them can do and connect to none."""
+    """Adapters of the platforms that are not configured and whose library is installed, which say what each of them can do
+    and connect to none: another process may talk there."""
     adapters: list[Adapter] = []
     for platform in place.settings.platforms.values():
-        with contextlib.suppress(ImportError):
-            adapters.append(make_adapter(platform, (), clock, log))
+        if not platform.configured:
+            with contextlib.suppress(ImportError):
+                adapters.append(make_adapter(platform, (), clock, log))
     return tuple(adapters)
 
 

@@ -210,7 +210,7 @@ async def run(
             logs = Logs(place.data / "logs", settings.log, clock.now, configured_secrets(settings), sys.stderr, watch)
             with contextlib.closing(logs), contextlib.ExitStack() as opened:
                 adapters = () if alone else make_adapters(place, clock, logs.log)
-                known = make_known_adapters(place, clock, logs.log) if roles and not adapters else ()
+                known = make_known_adapters(place, clock, logs.log) if roles else ()
                 reads = bool(roles) and "gateway" not in roles
                 front = (
                     opened.enter_context(open_web_frontend(source, place, clock, reads=reads, new_token=new_token))
@@ -300,7 +300,8 @@ async def _is_away(url: str) -> bool:
 async def _load(place: Installation, roles: Collection[Role]) -> None:
     """Load what a start needs, so that who begins or takes over answers at once."""
     clock, pool = SystemClock(), make_pool(place.settings, place.prompts.path)
-    if not make_adapters(place, clock, NullLog()) and roles:
+    make_adapters(place, clock, NullLog())
+    if roles:
         make_known_adapters(place, clock, NullLog())
     try:
         await preload(make_configuration(place, pool), clock.now())
