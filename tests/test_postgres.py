@@ -399,7 +399,9 @@ async def test_a_new_database_takes_the_notes_of_the_folder_and_removes_none(
         assert store.files.notes.read("notes/2026-05-02.md", 99)[0] == b"one\n"
 
 
-async def test_a_backup_is_put_back_and_what_was_forgotten_since_stays_forgotten(tmp_path: Path, url: str) -> None:
+async def test_a_backup_is_put_back_and_what_was_forgotten_since_stays_forgotten(
+    tmp_path: Path, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if not any(shutil.which(program) for program in ("pg_dump", "pg_restore")):
         pytest.skip("pg_dump and pg_restore are not there: install postgresql-client")
     copy, folder = tmp_path / "nuan.dump", tmp_path / "data"
@@ -422,8 +424,10 @@ async def test_a_backup_is_put_back_and_what_was_forgotten_since_stays_forgotten
         with pytest.raises(FolderLockedError, match="just now: wait"):
             await restore(url, folder, copy, "20260612T010000000Z", NOW)
     servers.drop(url)
+    name = url.partition("@/")[2].partition("?")[0]
+    monkeypatch.setenv("PGDATABASE", name)  # an address need not name it
     with closing(psycopg.connect(url)):  # another nuan that starts meanwhile
-        done = await restore(url, folder, copy, "20260612T010000000Z", NOW)
+        done = await restore(url.replace(name, ""), folder, copy, "20260612T010000000Z", NOW)
     assert (done.forgotten, done.newer[1]) == (1, 1)
     async with await open_store(tmp_path / "another machine", url=url) as store:
         person, chat, _ = await storing.ids(store)

@@ -127,9 +127,9 @@ async def restore(url: str, folder: Path, copy: Path, stamp: str, at: int) -> Re
     database, or for an instant none of its name: then both are there under the names RESTORED and BEFORE.
     """
     check(copy)
-    name = str(conninfo_to_dict(url)["dbname"])
-    new, before = f"{name}{RESTORED}", f"{name}{BEFORE}{stamp.lower()}"
     with explained(), contextlib.closing(WritingTx(url)) as present:
+        name = str(present.value("SELECT current_database()"))  # an address without one means that of the user's name
+        new, before = f"{name}{RESTORED}", f"{name}{BEFORE}{stamp.lower()}"
         since = PresentState.of(present)
         present.execute(f'DROP DATABASE IF EXISTS "{new}"')
         present.execute(f'CREATE DATABASE "{new}" TEMPLATE template0')
