@@ -75,6 +75,11 @@ class Line:
         """What waited goes on."""
         self._whole.set()
 
+    def end(self) -> None:
+        """Every connection that there is ends; another can be made."""
+        for task in self._tasks:
+            task.cancel()
+
     async def __aenter__(self) -> Self:
         self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
         self.port = self._server.sockets[0].getsockname()[1]

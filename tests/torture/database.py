@@ -35,11 +35,13 @@ NAME = "postgres"
 class DatabaseServer:
     """The server, running as long as this is entered, and its only database."""
 
-    def __init__(self) -> None:
+    def __init__(self, settings: str = "") -> None:
+        """`settings`, in lines, hold before those of all servers."""
         root = os.environ.get("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir())
         self.folder = Path(tempfile.mkdtemp(prefix="nuan-pg-", dir=root))
         self.socket = self.folder / ".s.PGSQL.5432"
         self.url = url_of(self.folder, NAME)
+        self._settings = settings
         self._server: subprocess.Popen[bytes] | None = None
 
     async def __aenter__(self) -> Self:
@@ -47,7 +49,7 @@ class DatabaseServer:
         if place is None:
             raise FileNotFoundError("no PostgreSQL server")
         self.folder.chmod(0o755)
-        self._place = await asyncio.to_thread(make, self.folder, place, SETTINGS)
+        self._place = await asyncio.to_thread(make, self.folder, place, SETTINGS + self._settings)
         await self.start()
         return self
 
@@ -113,6 +115,11 @@ class DatabaseServer:
         """What is stored, as another program sees it."""
         with psycopg.connect(self.url, autocommit=True) as other:
             return other.execute(sql.encode()).fetchall()
+
+    def change(self, sql: str) -> None:
+        """A statement of its owner that tells nothing."""
+        with psycopg.connect(self.url, autocommit=True) as owner:
+            owner.execute(sql.encode())
 
     def some(self, sql: str) -> list[tuple[object, ...]]:
         """The rows, or none while the tables are made or the server is away."""

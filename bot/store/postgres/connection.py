@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
+from uuid import UUID
 
 import psycopg
 from psycopg import pq
@@ -73,6 +74,14 @@ LAST_LINE = f"SELECT max(id) FROM {KEPT}.line"
 FOLLOWED = f"; {LAST_LINE}"
 """Read after the lock, by a statement of its own, which sees what was written while the lock was waited for."""
 
+MAKE_RUN = f"CREATE UNLOGGED TABLE IF NOT EXISTS {KEPT}.server_run (token uuid NOT NULL)"
+"""What a server loses at every crash, and a standby never has. After either it gives the numbers of transactions that did
+not reach its disk to others; as long as a token is there, that has not happened."""
+
+FIND_RUN = f"SELECT token FROM {KEPT}.server_run LIMIT 1"
+BEGIN_RUN = f"INSERT INTO {KEPT}.server_run (token) VALUES (gen_random_uuid()) RETURNING token"
+BECAME_OF = f"SELECT pg_xact_status(?::xid8), EXISTS (SELECT 1 FROM {KEPT}.server_run WHERE token = ?)"
+
 HOLD_PERSON = "SELECT 1 FROM person WHERE id = ? FOR NO KEY UPDATE"
 HOLD_COUNTS = "SELECT 1 FROM schema_version FOR UPDATE"
 """What is there once, and is not written otherwise while nuan runs."""
@@ -135,6 +144,8 @@ class PostgresTx(Connection):
         """The number of the process that writes by it; 0: of none that must be there."""
         self.follows = False
         """Whether each transaction first looks what other processes forgot meanwhile."""
+        self._run: UUID | None = None
+        """A token of the server that was there when this connection began; who does not write needs none."""
         self._held: set[int | None] = set()
         self._last: list[Transaction] = []
         self._connect()
@@ -175,11 +186,17 @@ class PostgresTx(Connection):
         """As `Connection.ready`: a connection that was lost is made anew."""
         self.doubtful = False
         if self.lost:
-            self._server.close()
-            self._connect()
+            self._reconnect()
+
+    def _reconnect(self) -> None:
+        self._server.close()
+        self._run = None
+        self._connect()
 
     def begin(self, chat: int | None = None, leases: Collection[ChatLease] = ()) -> Collection[ChatLease]:
         """As `Connection.begin`."""
+        if self.owner and self._run is None:
+            self._run = self.value(FIND_RUN) or self.value(BEGIN_RUN)
         self.chat = chat
         self._held.clear()
         self._last.clear()
@@ -273,21 +290,26 @@ class PostgresTx(Connection):
                 raise
             self.doubtful = True
             state = self._became_of(number)
-            self.doubtful = False
+            self.doubtful = state not in ("committed", "aborted")
+            if state == "aborted":
+                self._server.close()  # so that it may be tried again, as after any line that was cut
             if state != "committed":
                 raise
 
     def _became_of(self, number: str) -> str:
-        """What became of a transaction: asked on a new connection till it has ended, also while the server is away for a
-        moment. Raises what the driver raises when it is away for longer."""
-        waiting, tries = threading.Event(), 0
+        """What became of a transaction, "" when nobody knows: asked on a new connection till it has ended, also while the
+        server is away for a moment. Raises what the driver raises when it is away for longer.
+
+        After a crash, or on a standby that took over, another may have its number and have committed.
+        """
+        run, waiting, tries = self._run, threading.Event(), 0
         while True:
             try:
-                self._server.close()
-                self._connect()
-                while (state := self.value("SELECT pg_xact_status(?::xid8)", number)) == "in progress":
+                self._reconnect()
+                while (found := self.row(BECAME_OF, number, run))[0] == "in progress":
                     waiting.wait(ASKED_AGAIN_SECONDS)
-                return str(state)
+                state, same_run = found
+                return str(state) if same_run or state == "aborted" else ""
             except psycopg.OperationalError:
                 tries += 1
                 if tries == ASKED_TIMES:

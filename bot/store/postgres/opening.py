@@ -17,7 +17,7 @@ from bot.core.ports import Role
 from bot.store.engine import CHAT_LEASE, LEASE_SECONDS, WIPE_KEY, WRITERS, Database, LastWrite, PooledUrl, Writer
 from bot.store.files import DataFiles
 from bot.store.index import is_index_stale, refresh_index
-from bot.store.postgres.connection import CONNECT_SECONDS, KEPT, PostgresTx, first_line, store_error
+from bot.store.postgres.connection import CONNECT_SECONDS, KEPT, MAKE_RUN, PostgresTx, first_line, store_error
 from bot.store.postgres.processes import (
     BUSY,
     LOCK,
@@ -55,6 +55,7 @@ MAKE_KEPT = (
     f"CREATE TABLE IF NOT EXISTS {KEPT}.note (path text PRIMARY KEY, data bytea NOT NULL, hash text NOT NULL)",
     f"CREATE TABLE IF NOT EXISTS {KEPT}.file (path text PRIMARY KEY, data bytea NOT NULL)",
     f"ALTER TABLE {KEPT}.file ALTER data SET STORAGE EXTERNAL",  # pictures and archives are packed already
+    MAKE_RUN,
 )
 
 MIGRATIONS = read_migrations("bot.store.postgres")
@@ -349,7 +350,7 @@ def bring_forward(tx: PostgresTx) -> None:
         if is_index_stale(tx):
             _check_alone(tx)
             refresh_index(tx)
-        if not tx.has("SELECT 1 FROM pg_tables WHERE schemaname = ? AND tablename = 'file'", KEPT):
+        if not tx.has("SELECT 1 FROM pg_tables WHERE schemaname = ? AND tablename = 'server_run'", KEPT):
             for statement in MAKE_KEPT:
                 tx.execute(statement)
         tx.commit()

@@ -10,7 +10,7 @@ from typing import Any
 import psycopg
 
 from bot.core.ports import WakeKind
-from bot.store.postgres.connection import CONNECT_SECONDS
+from bot.store.postgres.connection import CONNECT_SECONDS, LINE
 
 CHANNEL = "nuan"
 
@@ -59,7 +59,11 @@ class ServerWakeups:
         while True:
             with contextlib.suppress(psycopg.Error, OSError):
                 async with await psycopg.AsyncConnection.connect(
-                    self._url, autocommit=True, connect_timeout=CONNECT_SECONDS, application_name=f"nuan {self._boot}"
+                    self._url,
+                    autocommit=True,
+                    connect_timeout=CONNECT_SECONDS,
+                    application_name=f"nuan {self._boot}",
+                    **LINE,
                 ) as connection:
                     await work(connection)
             self.listening.clear()
