@@ -20,6 +20,8 @@ from pathlib import Path
 from signal import SIGTERM
 from time import process_time
 
+import psycopg
+
 from tests.bench.counts import spread
 from tests.bench.largedb import Size, make
 from tests.e2e import KEY, Process, run
@@ -125,6 +127,8 @@ async def throughput(
             if place:
                 moved = await run(Machine(folder, settings, "data0"), "move", "--to", server.url, seconds=3_600)
                 assert moved.code == 0, moved.err
+                with psycopg.connect(server.url, autocommit=True) as connection:
+                    connection.execute("VACUUM ANALYZE")  # else the server does it meanwhile
         return await _measured(
             [(Machine(folder, settings | place, name), words) for name, words in homes.items()],
             (layout, model_ms, chats, turns),
