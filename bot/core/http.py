@@ -240,12 +240,14 @@ class HttpClient:
 
     async def _connect(self, origin: Origin) -> _Connection:
         scheme, host, port = origin
+        # Who is cancelled while addresses race leaves a socket to the garbage collector (staggered_race of Python 3.11).
+        only_address = ":" in host or host.replace(".", "").isdecimal()
         _, connection = await asyncio.get_running_loop().create_connection(
             lambda: _Connection(origin),
             host,
             port,
             ssl=self._certificates if scheme == "https" else None,
-            happy_eyeballs_delay=SECOND_ADDRESS_S,
+            happy_eyeballs_delay=None if only_address else SECOND_ADDRESS_S,
         )
         self._open.add(connection)
         connection.closed.add_done_callback(lambda _: self._ended(connection))

@@ -151,18 +151,25 @@ class PostgresTx(Connection):
         self._connect()
 
     def _connect(self) -> None:
-        pooled = isinstance(self.url, PooledUrl)
         self._server = psycopg.connect(
             self.url,
             autocommit=True,
-            prepare_threshold=None if pooled else PREPARE_AFTER,
+            prepare_threshold=None if isinstance(self.url, PooledUrl) else PREPARE_AFTER,
             cursor_factory=psycopg.RawCursor,
             connect_timeout=CONNECT_SECONDS,
             application_name=self.name,
             **LINE,
         )
+        try:
+            self._begin_connection()
+        except BaseException:
+            self._server.close()
+            raise
+
+    def _begin_connection(self) -> None:
+        """What a new connection begins with; it is closed where that fails."""
         self._server.prepared_max = PREPARED
-        if not pooled:  # what is set there, the next one would have
+        if not isinstance(self.url, PooledUrl):  # what is set there, the next one would have
             self._server.execute(KEEPALIVE)
         _teach(self._server)
 

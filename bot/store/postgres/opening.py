@@ -70,10 +70,7 @@ class PostgresDatabase(Database):
         self._sharing: SharedLeases | None = None
         self._boot = "" if registration is None else registration.boot
         self._follows = registration is None or registration.shared
-        last = LastWrite()
-        self._writers: tuple[Writer, ...] = ()
-        if registration is not None:
-            self._writers = tuple(_writer(url, registration, last) for _ in range(writers + 1))
+        self._writers = () if registration is None else _writers(url, registration, writers + 1)
         super().__init__(self._writers[0] if self._writers else None)
         self._unheard: asyncio.TimerHandle | None = None
         if registration is not None:
@@ -175,10 +172,17 @@ class PostgresDatabase(Database):
             self._registration.close()
 
 
-def _writer(url: str, registration: Registration, last: LastWrite) -> Writer:
-    tx = PostgresTx(url, registration.boot)
-    tx.owner, tx.follows = registration.id, registration.shared
-    return Writer(tx, last)
+def _writers(url: str, registration: Registration, count: int) -> tuple[Writer, ...]:
+    """So many on connections of their own; none is left where the server does not take all."""
+    last, made = LastWrite(), list[Writer]()
+    with contextlib.ExitStack() as unfinished:
+        for _ in range(count):
+            tx = PostgresTx(url, registration.boot)
+            tx.owner, tx.follows = registration.id, registration.shared
+            made.append(writer := Writer(tx, last))
+            unfinished.callback(writer.close)
+        unfinished.pop_all()
+    return tuple(made)
 
 
 def _read(reader: PostgresTx, work: Callable[[Tx], T]) -> T:
@@ -242,12 +246,14 @@ class WritingTx(PostgresTx):
         if isinstance(self.url, PooledUrl):
             raise StoreError(THROUGH_POOLER)
         super()._connect()
+
+    def _begin_connection(self) -> None:
+        super()._begin_connection()
         free, tables = self.value("SELECT pg_try_advisory_lock(?)", LOCK), tables_in(self)
         if free and "process" in tables:
             take_off(self)
         holder = holder_of(self, tables)
         if not free or holder is not None:
-            self._server.close()
             raise DatabaseHeldError(held_by(holder) if holder is not None else BUSY)
 
 
