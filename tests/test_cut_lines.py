@@ -14,6 +14,7 @@ import pytest
 from bot.core.errors import StoreError
 from bot.core.ports import ROLES
 from bot.store.engine import WRITERS
+from bot.store.postgres.connection import PostgresTx
 from bot.store.postgres.opening import open_database
 from bot.store.postgres.wakeups import ServerWakeups
 from bot.store.transactions import Tx
@@ -75,7 +76,10 @@ class Other:
 @pytest.fixture
 def url(tmp_path: Path) -> Iterator[str]:
     """The address of a new database."""
-    yield servers.lend(tmp_path / "data")
+    url = servers.lend(tmp_path / "data")
+    yield url
+    with closing(PostgresTx(url)) as tx:
+        tx.execute("DROP FUNCTION IF EXISTS waits CASCADE")
     servers.take_back()
 
 

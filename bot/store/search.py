@@ -398,10 +398,13 @@ def _may_come(tx: Tx, asking: RecallQuery, held: Sequence[str], found: Mapping[s
         return dict(tx.all(f"{select} {of}", *sections, json.dumps(sorted({*chain(*found.values())})), *values))
     # Most of what holds a word is lines: all that is none is less to look at.
     of = f"doc WHERE scope IN ({placeholders(held)}) AND kind IN ({placeholders(asking.kinds)}){limits}"
-    may: dict[int, int] = dict(tx.all(f"{select} {of}", *sections, *held, *asking.kinds, *values))
+    sql, given = f"{select} {of}", [*sections, *held, *asking.kinds, *values]
     if asking.audience.alone is not None:
-        may.update(tx.all(f"{select} {OWN_MEMORIES}{limits}", *sections, asking.audience.alone, *values))
-    return may
+        sql, given = (
+            f"{sql} UNION ALL {select} {OWN_MEMORIES}{limits}",
+            [*given, *sections, asking.audience.alone, *values],
+        )
+    return dict(tx.all(sql, *given))
 
 
 def _posting(term: str, docs: Sequence[int], searched: Mapping[int, int]) -> Posting:

@@ -1,7 +1,8 @@
 """Connections to a PostgreSQL server, and what only it can tell of a database."""
 
+import contextlib
 import threading
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -160,18 +161,20 @@ class PostgresTx(Connection):
             application_name=self.name,
             **LINE,
         )
+        with self._closed_on_failure():
+            self._server.prepared_max = PREPARED
+            if not isinstance(self.url, PooledUrl):  # what is set there, the next one would have
+                self._server.execute(KEEPALIVE)
+            _teach(self._server)
+
+    @contextlib.contextmanager
+    def _closed_on_failure(self) -> Iterator[None]:
+        """What a new connection begins with: where that fails, nothing of it stays open."""
         try:
-            self._begin_connection()
+            yield
         except BaseException:
             self._server.close()
             raise
-
-    def _begin_connection(self) -> None:
-        """What a new connection begins with; it is closed where that fails."""
-        self._server.prepared_max = PREPARED
-        if not isinstance(self.url, PooledUrl):  # what is set there, the next one would have
-            self._server.execute(KEEPALIVE)
-        _teach(self._server)
 
     @property
     def lost(self) -> bool:

@@ -246,15 +246,13 @@ class WritingTx(PostgresTx):
         if isinstance(self.url, PooledUrl):
             raise StoreError(THROUGH_POOLER)
         super()._connect()
-
-    def _begin_connection(self) -> None:
-        super()._begin_connection()
-        free, tables = self.value("SELECT pg_try_advisory_lock(?)", LOCK), tables_in(self)
-        if free and "process" in tables:
-            take_off(self)
-        holder = holder_of(self, tables)
-        if not free or holder is not None:
-            raise DatabaseHeldError(held_by(holder) if holder is not None else BUSY)
+        with self._closed_on_failure():
+            free, tables = self.value("SELECT pg_try_advisory_lock(?)", LOCK), tables_in(self)
+            if free and "process" in tables:
+                take_off(self)
+            holder = holder_of(self, tables)
+            if not free or holder is not None:
+                raise DatabaseHeldError(held_by(holder) if holder is not None else BUSY)
 
 
 @contextlib.contextmanager
