@@ -1,6 +1,7 @@
 """Connections that are kept open: what is asked on them, and what becomes of a request when they break."""
 
 import asyncio
+import gc
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -132,3 +133,15 @@ async def test_where_nobody_listens_nothing_was_sent_and_silence_ends_in_time() 
         served.silent = True
         with pytest.raises(TimeoutError):
             await http.send("GET", served.url, [("Host", "here")], answer_s=0.01)
+
+
+async def test_who_is_cancelled_while_a_connection_is_made_leaves_no_socket() -> None:
+    async with client(*[[OK]] * 30) as (http, served):
+        for turns in range(30):
+            asking = asyncio.ensure_future(ask(http, served, "/"))
+            for _ in range(turns):
+                await asyncio.sleep(0)  # noqa: TID251 - a step of the loop, at each of which it is cancelled once
+            asking.cancel()
+            await asyncio.gather(asking, return_exceptions=True)
+            await heard()
+    gc.collect()  # what nobody closed is told of here
