@@ -104,6 +104,22 @@ async def test_a_name_is_still_there_after_any_number_of_undos(world: World) -> 
         assert kept(world) == [left]
 
 
+@pytest.mark.parametrize(
+    ("told", "wish", "undo", "back"),
+    [
+        ("remember I have an allergy to peanuts", "forget my allergy", "undo", "It's back #1"),
+        ("记住我对花生过敏", "忘记关于过敏的事", "撤销", "找回来啦 #1"),
+        ("記住我對花生過敏", "忘記關於過敏的事", "撤銷", "找回來啦 #1"),
+    ],
+)
+async def test_a_wish_to_forget_that_finds_nothing_is_not_the_last_one(
+    world: World, told: str, wish: str, undo: str, back: str
+) -> None:
+    for line in (told, wish, wish, undo):
+        await world.say(line)
+    assert world.replies[-1] == back
+
+
 async def test_all_of_ones_own_is_asked_about_and_long_ones_are_told_in_part(world: World) -> None:
     for fact in ("我怕狗", "我的阳台上种了" + "绿萝" * 300):
         await world.say(f"记住{fact}")

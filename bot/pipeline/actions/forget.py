@@ -176,7 +176,8 @@ class MatterForgetting:
 
         says = self._receipts.receipt(told, receipt, "button_undo" if undo else "", quotes=(ReceiptQuote(name, this),))
         told_lines = tuple((line.event_id, line.text) for line in lines)
-        forgetting = Forgetting(all_of_it, told.person_id, now + days * DAY_MS if undo else None, lines=told_lines)
+        until = now + days * DAY_MS if undo else None if gone else now  # what found nothing is no last one for undo
+        forgetting = Forgetting(all_of_it, told.person_id, until, lines=told_lines)
         return await self._store.memories.forget(forgetting, says, now)
 
     async def _found(
