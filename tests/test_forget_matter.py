@@ -259,3 +259,29 @@ async def test_all_that_is_known_of_somebody_goes_where_a_model_says_all(
     world.model.script = lambda request: "ok" if request.prompt.messages[-1].role == "tool" else asks
     await world.say(wish)
     assert world.peek.memories("text", disabled_at=None, former_at=None) == [("我喜欢喝茶",)]
+
+
+@pytest.mark.parametrize(
+    ("wish", "told", "words"),
+    [
+        ("forget my bicycle", "i ride my bicycle daily", "bicycle"),
+        ("忘记我的自行车", "我天天骑我的自行车", "自行车"),
+        ("忘記關於自行車的事", "我天天騎自行車", "自行車"),
+    ],
+)
+async def test_a_wish_that_was_said_before_tells_nothing_of_the_matter(
+    world: World, wish: str, told: str, words: str
+) -> None:
+    """It is not forgotten in the place of it, so that an undo would mean it; with what tells of it it goes."""
+    for _ in range(2):
+        await world.say(wish)
+        assert (world.replies[-1], "event" in held(world, words)) == ("好的", True)
+    await world.say(told)
+    await world.say(wish)
+    assert held(world, words) == set()
+
+
+async def test_a_wish_that_tells_more_goes_with_the_matter(world: World) -> None:
+    for line in ("forget that Derek owes me 400", "forget everything about Derek"):
+        await world.say(line)
+    assert held(world, "400") == set()

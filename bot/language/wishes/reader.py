@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bot.core.memories import Memory, MemoryCommand, MemoryQuestion, MemoryVerb, ParsedCommands
-from bot.language.wishes.forget import forget_wish, matching, names_plan, perhaps_matching
+from bot.language.wishes.forget import forget_wish, matching, matter_in, names_plan, perhaps_matching
 from bot.language.wishes.keep import has_predicate, opens, remember_wish, says_nothing
 from bot.language.wishes.names import name_wish
 from bot.language.wishes.patterns import (
@@ -366,6 +366,18 @@ def bare_object(text: str, names: tuple[str, ...] = ()) -> BareObject | None:
     doubt = pattern("alone_doubt")
     soft = sure is None or single or doubt.search(shape[b:]) is not None or doubt.search(said) is not None
     return BareObject(content, soft, _forever(shape)) if content else None
+
+
+def to_be_forgotten(text: str, names: tuple[str, ...] = ()) -> str:
+    """What a message that says nothing else wants forgotten; "" for every other message. Never raises."""
+    if len(text) > MOST_NAMED or not pattern("hint").search(fold(text)):
+        return ""
+    wish = matter_in(text, names) or bare_object(text, names)
+    if wish is None:
+        asked = understand(text, names)
+        wish = asked.commands[0] if len(asked.commands) == 1 and not asked.rest else None
+        wish = wish if wish is not None and wish.verb == "forget" else None
+    return (wish is not None and wish.content) or ""
 
 
 def object_wish(said: BareObject, known: tuple[Memory, ...], plans: tuple[str, ...] = ()) -> MemoryCommand | None:

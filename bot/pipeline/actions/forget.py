@@ -18,7 +18,7 @@ from bot.language.wishes.forget import (
     perhaps_matching,
 )
 from bot.language.wishes.keep import says_nothing
-from bot.language.wishes.reader import bare_wish, menu_command, understand
+from bot.language.wishes.reader import bare_wish, menu_command, to_be_forgotten, understand
 from bot.pipeline.actions.plans import PlanKind, PlannedItem, open_plans, plans_meant
 from bot.pipeline.actions.receipts import NAMED, CommandContext, Receipts, brief, memory_line_for_people
 from bot.pipeline.concurrency import TextThread
@@ -69,12 +69,16 @@ class MatterForgetting:
         self._thread = thread
 
     async def told_of(self, command: MemoryCommand, event: Event, chat: Chat) -> tuple[OwnLine, ...]:
-        """What the writer of a message said before of the matter that a wish of theirs names, oldest first."""
+        """What the writer of a message said before of the matter that a wish of theirs names, oldest first; no wish
+        to forget it, which tells no more."""
         said = await self._store.memories.said_by(event.person_id or 0, chat)
         lines = [OwnLine(*row) for row in said if row[0] < event.id]
         if command.scope == "line":
             return tuple(line for line in lines if line.event_id in (command.chosen or (command.said_in,)))
-        return await self._thread.run(lines_about, command.content or "", command.scope, lines, event.at)
+        content, names = command.content or "", self._current.settings.bot.names
+        found = await self._thread.run(lines_about, content, command.scope, lines, event.at)
+        asked = ((line, to_be_forgotten(line.text, names)) for line in found)
+        return tuple(line for line, wished in asked if not wished or not is_about(wished, content))
 
     async def wish(
         self, content: str, event: Event, known: tuple[Memory, ...], plans: tuple[str, ...], forever: bool
