@@ -7,6 +7,7 @@ from bot.commands.registry import is_command
 from bot.config.memory import SectionRules
 from bot.container import Dependencies, make_services
 from bot.core.errors import StoreError
+from bot.core.inspection import VectorWork
 from bot.core.ports import ROLES, Adapter, Role, SceneSource, Shared, WakeKind, implements
 from bot.core.speaking import UNASKED
 from bot.language.sections import section_registry
@@ -83,6 +84,11 @@ class App:
     def queues(self) -> dict[str, int]:
         """How much is under way, by work queue."""
         return {queue.name: queue.busy for queue in (*self._working, self._sends)}
+
+    @property
+    def vectors(self) -> VectorWork:
+        """How the making of vectors stands."""
+        return self._services.vector_maker.state
 
     async def _changed(self, before: Configuration, after: Configuration) -> None:
         """What goes by another configuration at once; everything else reads it at its next operation."""

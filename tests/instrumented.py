@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot.cli.run import metrics_page
-from bot.config.settings import LogFile, MetricsPage
+from bot.config.settings import LogFile, MetricsPage, Settings
 from bot.core.ports import Adapter, Log
 from bot.ops.health import Supervisor
 from bot.ops.logs import LineObserver, Logs
@@ -62,12 +62,14 @@ class Heard(Talk):
 
 
 @asynccontextmanager
-async def logged(world: World, watch: LineObserver | None = None, **options: object) -> AsyncIterator[World]:
+async def logged(
+    world: World, watch: LineObserver | None = None, *, settle: bool = True, **options: object
+) -> AsyncIterator[World]:
     """The world, opened, with the operator's log in its folder."""
     logs = Logs(world.folder / "logs", LogFile.model_validate(options), world.clock.now, watch=watch)
     world.log = Both(logs.log)
     with closing(logs):
-        await world.open()
+        await world.open(settle=settle)
         try:
             yield world
         finally:
@@ -103,12 +105,14 @@ class Page:
 
 
 @asynccontextmanager
-async def instrumented(folder: Path, **options: object) -> AsyncIterator[Page]:
+async def instrumented(
+    folder: Path, settings: Settings | None = None, *, settle: bool = True, **options: object
+) -> AsyncIterator[Page]:
     """A world that shows its instruments on a free port; `options` are those of its log."""
-    world, platform, port = World(folder), Heard(), free_port()
+    world, platform, port = World(folder, settings), Heard(), free_port()
     meters = make_metrics("EUR")
     assert meters is not None, "the tests need prometheus-client"
-    async with logged(world, meters.saw, **options):
+    async with logged(world, meters.saw, settle=settle, **options):
         supervisor = Supervisor(world.app.ingest, world.clock, world.log, world.store.inspector.writable)
         adapters: tuple[Adapter, ...] = (platform,)
         keeping = asyncio.create_task(supervisor.keep(platform))

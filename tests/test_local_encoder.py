@@ -20,6 +20,7 @@ from bot.model.encoder import DIMENSIONS
 from bot.model.local import LocalEmbedder
 from bot.pipeline.endpoints import make_embedding
 from bot.recall.vectors import BYTES
+from tests.instrumented import instrumented
 from tests.noting import dm
 from tests.tables import all_cases
 from tests.world import World
@@ -242,6 +243,9 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return package
 
 
+PAGES = 20
+"""Messages with whose answers there are more documents than are looked at together."""
+
 BRIEF = {"provider": "local", "timeout_seconds": 1.0, "query_seconds": 1.0}
 
 
@@ -287,6 +291,29 @@ async def test_what_is_newest_has_its_vector_first_also_what_comes_while_many_ar
         assert old == sorted(old, reverse=True)
         assert len(old) == 12
         assert asked.index("刚说的") < asked.index(next(line for line in asked if line.startswith("8号")))
+
+
+async def test_while_many_vectors_are_made_the_log_and_the_metrics_say_how_far_that_is(
+    tmp_path: Path, stand_in: Path
+) -> None:
+    async with opened(tmp_path / "data", by_meaning(mode="v2")) as world:
+        for number in range(PAGES):
+            await world.say(f"{number}号")
+        ((documents,),) = world.rows("SELECT count(*) FROM doc")
+    waiting = 'nuan_queue_depth{queue="vectors"}'
+    (stand_in / "hold").touch()
+    async with instrumented(tmp_path / "data", by_meaning(), settle=False) as page:
+        world = page.world
+        while not (figure := (await page.figures())[waiting]):
+            pass
+        assert figure == documents
+        world.clock._now += 64_000
+        (stand_in / "hold").unlink()
+        await world.app.settled()
+        (told,) = world.log.named("embedding_progress")
+        assert told.items() >= {"made": 32, "documents": documents, "a_second": 0.5, "minutes_left": 1}.items()
+        assert (await page.figures())[waiting] == 0
+        await world.parts.current.pool.close()
 
 
 async def test_what_cannot_be_loaded_is_told_as_such_in_recalls_and_in_the_log(tmp_path: Path, stand_in: Path) -> None:

@@ -103,6 +103,7 @@ async def metrics_page(
         lambda: supervisor.states,
         lambda: {name: each.silent_ms() for name, each in hearing.items()},
         lambda: app.queues,
+        lambda: app.vectors,
         app.parts.clock.now,
     )
     shown = MetricsPages(health_check, meters)

@@ -99,6 +99,13 @@ class HealthProblem:
 
 
 @dataclass(frozen=True, slots=True)
+class VectorWork:
+    """How the making of vectors stands: about how many documents wait for theirs."""
+
+    waiting: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class HealthSnapshot:
     """What stands just now. Ages are in ms, None where a platform is not connected.
 

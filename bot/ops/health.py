@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from bot.core.errors import PlatformError, StoreError
-from bot.core.inspection import HealthArea, HealthProblem, HealthSnapshot
+from bot.core.inspection import HealthArea, HealthProblem, HealthSnapshot, VectorWork
 from bot.core.ports import ROLES, Adapter, Clock, EventSink, Log, Reaches, implements, pause
 from bot.model.pool import ModelPool
 from bot.store.store import Store
@@ -129,20 +129,22 @@ class Supervisor:
 
 @dataclass(frozen=True, slots=True)
 class HealthCheck:
-    """Where to look: `states` and `silent` tell of each platform, `pool` is that of now, `queues` what is under way, `now`
-    what time it is, ms."""
+    """Where to look: `states` and `silent` tell of each platform, `pool` is that of now, `queues` what is under way,
+    `vectors` how their making stands, `now` what time it is, ms."""
 
     store: Store
     pool: Callable[[], ModelPool]
     states: Callable[[], Mapping[str, PlatformState]]
     silent: Callable[[], Mapping[str, int | None]]
     queues: Callable[[], Mapping[str, int]]
+    vectors: Callable[[], VectorWork]
     now: Callable[[], int]
 
     async def look(self) -> HealthSnapshot:
         """What stands now; a store that cannot be read is an ailment, not an error."""
         silent, vitals = self.silent(), self.store.inspector
-        queues, deliveries, trouble = dict(self.queues()), dict[str, int](), vitals.refusing
+        vectors = self.vectors()
+        queues, deliveries, trouble = {**self.queues(), "vectors": vectors.waiting}, dict[str, int](), vitals.refusing
         lags, here = dict[str, int](), None
         try:
             async with asyncio.timeout(STORE_S):

@@ -11,8 +11,9 @@ from typing import Literal
 
 from bot import money
 from bot.config.memory import EmbeddingServer
-from bot.core.clock import DAY_MS, HOUR_MS
+from bot.core.clock import DAY_MS, HOUR_MS, MINUTE_MS
 from bot.core.errors import ModelError, OverBudget
+from bot.core.inspection import VectorWork
 from bot.core.models import Embeddings, MissingEmbedding, Usage
 from bot.core.people import Audience
 from bot.core.ports import Alarm, Clock, Log, model_fields
@@ -58,6 +59,9 @@ ONE_BY_ONE = ("refused", "overflow", "filtered")
 WHOLE_MS = DAY_MS
 """How long what was looked at is not looked at again: a server may commit documents in another order than that of their
 numbers."""
+
+TELL_MS = MINUTE_MS
+"""How often a round that goes on says in the log how far it is."""
 
 DIMENSIONS_CHANGED = "the dimensions change from call to call"
 """Why vectors of a server cannot be used."""
@@ -202,7 +206,8 @@ class VectorProgress:
     with how many dimensions; failures in a row.
 
     What is newest comes first, so that what is said meanwhile does not wait for all that was there before. A page
-    `leaves` documents below it, unless it has all that is new. From `until` on, ms, all are looked at once more.
+    `leaves` documents below it, unless it has all that is new. From `until` on, ms, all are looked at once more. About
+    how many documents are `waiting` is counted when a round begins.
     """
 
     low: int = BEYOND
@@ -211,6 +216,7 @@ class VectorProgress:
     dimensions: int = 0
     begun: bool = False
     until: int = 0
+    waiting: int = 0
     moved: bool = False
     failures: int = 0
 
@@ -232,6 +238,12 @@ class VectorMaker:
     @property
     def _calls(self) -> EmbeddingCaller | None:
         return self._find_caller()
+
+    @property
+    def state(self) -> VectorWork:
+        """How it stands."""
+        calls = self._calls
+        return VectorWork(self._progress.waiting) if calls is not None else VectorWork()
 
     def hint(self, wake: Callable[[], None], *, now: bool = False) -> None:
         """There may be new documents: wake the queue soon, or now."""
@@ -255,11 +267,15 @@ class VectorMaker:
         """Make what is lacking; after trouble the queue is woken again later. StoreError: nothing of the last batch."""
         if self._calls is None or self._ended:
             return
-        done = 0
+        done, began = 0, self._clock.now()
+        told = began
         try:
             while not self._stops and (page := await self._page()):
                 done += await self.make(page)
                 self._pass(page)
+                if (now := self._clock.now()) - told >= TELL_MS:
+                    told = now
+                    await self._tell(done, now - began)
             self._progress.failures = 0
         except OverBudget:
             self._again(wake, LONGEST_WAIT_MS)
@@ -312,6 +328,17 @@ class VectorMaker:
                 made += await self._one(documents[start : start + batch])
         return made
 
+    async def _tell(self, done: int, took_ms: int) -> None:
+        """Say how far a round is that made so many vectors in that time."""
+        if self._calls is None or self._stops:
+            return
+        there, having = await self._store.vectors.counts(await self._space())
+        self._progress.waiting, named = there - having, model_fields("embeddings", self._calls.embedder.name)
+        pace = {"a_second": round(done * 1000 / took_ms, 1)}
+        if done:
+            pace["minutes_left"] = math.ceil((there - having) * took_ms / done / MINUTE_MS)
+        self._log.info("embedding_progress", made=having, documents=there, **pace, **named)
+
     @property
     def _stops(self) -> bool:
         """Whether the round ends: nuan stops, or another embedder is configured by now."""
@@ -336,11 +363,15 @@ class VectorMaker:
         most = math.inf if self._calls.embedder.calls else OWN_CHARS
         page = found[: max(1, sum(size <= most for size in sizes))]
         progress.leaves = not new or progress.low == BEYOND or len(new) == limit or len(page) < len(new)
+        if progress.waiting < len(page):
+            progress.waiting = len(page) if progress.low == 0 and len(new) < limit else await self.lacking()
+        progress.waiting = progress.waiting if page else 0
         return page
 
     def _pass(self, page: Sequence[MissingEmbedding]) -> None:
         """These were looked at."""
         progress = self._progress
+        progress.waiting = max(progress.waiting - len(page), 0)
         if progress.begun and not self._stops:
             progress.low = page[-1].id if progress.leaves else progress.low
             progress.high = max(progress.high, page[0].id)
