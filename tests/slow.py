@@ -15,37 +15,37 @@ STEPS = 10
 
 
 class SlowModel(ScriptedModel):
-    """Answers after `takes_ms` of simulated time; `thinking` calls wait for it."""
+    """Answers after `takes_ms` of simulated time; `thinking` calls wait for it, and are not under way meanwhile."""
 
     def __init__(self, world: "SlowWorld", takes_ms: Callable[[], int]) -> None:
         super().__init__()
         self._world = world
         self.takes_ms = takes_ms
         self.thinking = 0
-        self.begun = asyncio.Event()
         self.most = 0
 
     async def complete(self, request: ModelRequest) -> Completion:
         """Think, then answer as scripted; a call that is cancelled thinks no more."""
-        takes, clock, due = self.takes_ms(), self._world.clock, asyncio.Event()
+        takes, clock, due, under_way = self.takes_ms(), self._world.clock, asyncio.Event(), self._world.app._activity
 
-        def ready() -> None:
+        def thought() -> None:
             self.thinking -= 1
+            under_way.begin()
             due.set()
 
         if not takes:
             return await super().complete(request)
         self.requests.append(request)
         self.thinking += 1
-        self.begun.set()
         self.most = max(self.most, self.thinking)
-        alarm = clock.at(clock.now() + takes, ready)
+        under_way.end()
+        alarm = clock.at(clock.now() + takes, thought)
         try:
             await due.wait()
         finally:
             alarm.cancel()
             if not due.is_set():
-                self.thinking -= 1
+                thought()
         answer = self.script(request)
         if isinstance(answer, Exception):
             raise answer
@@ -69,17 +69,9 @@ class SlowWorld(World):
 
     async def quiet(self) -> None:
         """Return when nothing moves any more but calls that take their time."""
-        for _ in range(STEPS):  # a call that was just cancelled still counts as thinking
+        for _ in range(STEPS):  # a call that was just cancelled is still thinking
             await let_others_run()
-        while self.app._activity._count > self.slow.thinking:
-            if self.slow.thinking:
-                await let_others_run()
-                continue
-            self.slow.begun.clear()
-            waits = [asyncio.ensure_future(one) for one in (self.slow.begun.wait(), self.app.settled())]
-            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-            for wait in waits:
-                wait.cancel()
+        await self.settled()
 
     async def wait(self, seconds: float) -> None:
         """Time passes, deadline by deadline."""

@@ -51,5 +51,5 @@ class Crowd(SlowWorld):
         """Return when nothing moves any more but calls that take their time, and those that wait for one."""
         for _ in range(STEPS):
             await let_others_run()
-        while self.app._activity._count > self.slow.thinking + self.waiting:
+        while self.app._activity._count > self.waiting:
             await let_others_run()
