@@ -55,14 +55,14 @@ SCRIPT = """
 """
 
 
-def lines() -> Iterator[str]:
+def lines(year: int) -> Iterator[str]:
     for seconds, kind, name, text in ROWS:
-        at = f"2020-05-04T{9 + seconds // 3600:02d}:{seconds % 3600 // 60:02d}:{seconds % 60:02d}.000+00:00"
+        at = f"{year}-05-04T{9 + seconds // 3600:02d}:{seconds % 3600 // 60:02d}:{seconds % 60:02d}.000+00:00"
         yield json.dumps({"at": at, "kind": kind, "name": name, "text": text})
 
 
-def made_up(title: str = "lamp") -> Log:
-    return log_of(title, tuple(read_rows(lines())))
+def made_up(title: str = "lamp", year: int = 2020) -> Log:
+    return log_of(title, tuple(read_rows(lines(year))))
 
 
 def test_the_most_addressed_person_becomes_the_bot_with_all_nicks_and_says_nothing() -> None:
@@ -91,8 +91,9 @@ def test_percentiles_are_values_that_were_measured() -> None:
     assert percentile([], 0.5) == 0
 
 
-async def test_a_replay_ends_without_error_and_counts_the_same_twice(tmp_path: Path) -> None:
-    first, second = [await replay((made_up(), made_up("lamp2")), tmp_path / name) for name in ("a", "b")]
+async def test_a_replay_of_logs_that_are_years_apart_counts_all_of_both_and_the_same_twice(tmp_path: Path) -> None:
+    first, second = [await replay((made_up(), made_up("lamp2", 2026)), tmp_path / name) for name in ("a", "b")]
+    assert (first.counts["turns"], first.counts["digests"], first.prefix_pairs) == (10, 4, 10)
     assert first.counts == second.counts
     assert first.checksum == second.checksum
     assert first.errors == ()

@@ -18,7 +18,7 @@ from pathlib import Path
 from time import perf_counter
 
 from bot.app import App
-from bot.config.settings import Settings
+from bot.config.settings import RetentionRules, Settings
 from bot.container import Dependencies
 from bot.core.files import PromptFiles
 from bot.core.models import Capabilities
@@ -39,6 +39,11 @@ MOST_STEPS = 200
 """After the last row time goes on by half hours until every session is digested, for four days at most."""
 
 PROMPTS = PromptFiles(None)
+
+KEPT_DAYS = 36_500
+"""Between two logs lie years: what the first ones left must still be there when it is counted at the end."""
+
+RETENTION = dict.fromkeys(RetentionRules.model_fields, KEPT_DAYS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +90,7 @@ class Run:
         """One log from its first row until its last session is digested."""
         clock = self.clock = WatchedClock(log.steps[0].at, self.watch)
         bot = {"names": log.names, "language": "en", "timezone": "UTC"}
-        settings = Settings.model_validate({"bot": bot, "speak": self.speak})
+        settings = Settings.model_validate({"bot": bot, "speak": self.speak, "retention": RETENTION})
         logs = Logs(self.folder / "logs", settings.log, clock.now)
         try:
             async with await open_store(self.folder) as store:
