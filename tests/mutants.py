@@ -4,6 +4,7 @@
 still found in the code. The table is `mutants.toml`.
 """
 
+import argparse
 import os
 import shutil
 import signal
@@ -172,10 +173,16 @@ def run_tests(tree: Path, tests: Iterable[str]) -> tuple[int | None, str]:
             process.communicate()
 
 
-def main(wanted: list[str]) -> int:
+def main(arguments: list[str]) -> int:
     """Try them and tell; 1 when too few were found."""
     mutants = all_mutants()
+    parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
+    kinds = ", ".join(get_args(Kind))
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of a fault, or a kind ({kinds}); or stale alone")
+    wanted: list[str] = parser.parse_args(arguments).names
     if wanted and wanted != ["stale"]:
+        if unknown := set(wanted) - {name for each in mutants for name in (each.name, each.kind)}:
+            parser.error(f"no fault and no kind: {', '.join(sorted(unknown))}")
         mutants = tuple(each for each in mutants if {each.name, each.kind} & set(wanted))
     if wrong := [*stale(mutants)]:
         print("\n".join(("stale:", *wrong)))

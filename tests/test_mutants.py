@@ -2,7 +2,9 @@
 
 from collections import Counter
 
-from tests.mutants import ALWAYS, all_mutants, copied_tree, stale, tried
+import pytest
+
+from tests.mutants import ALWAYS, all_mutants, copied_tree, main, stale, tried
 from tests.sizes import sized
 
 LEAST, LEAST_ALWAYS = 150, 110
@@ -33,3 +35,12 @@ def test_a_sample_of_the_faults_is_found_and_leaves_the_code_as_it_was() -> None
         states = {each.name: tried(each, tree)[0] for each in chosen}
         assert states == dict.fromkeys((each.name for each in chosen), "killed")
         assert whole == {name: (tree / name).read_bytes() for name in whole}
+
+
+@pytest.mark.parametrize(("wanted", "told"), [("--help", "money"), ("moneys", "no kind: moneys")])
+def test_help_and_a_name_that_is_nobodys_try_no_fault(
+    wanted: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main([wanted])
+    assert told in "".join(capsys.readouterr())
