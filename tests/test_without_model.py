@@ -38,7 +38,7 @@ async def test_somebody_without_a_model_moves_and_cancels_reminders_in_their_own
         ("下个月15号提醒我交房租", "⏰2"),
         ("你好呀", ""),
         ("下午五点", "下午5:00提醒你：交房租 ⏰2"),
-        ("把交房租延后两天", "还没有改：⏰2 交房租"),
+        ("把交房租延后两天", "7月17日）下午5:00提醒你：交房租 ⏰2"),
         ("每天早上七点半提醒我背单词", "⏰3"),
         ("把背单词的提醒改到八点", "每天早上8:00提醒你：背单词 ⏰3"),
         ("取消瑜伽", "取消了：⏰1 去瑜伽"),
@@ -46,6 +46,62 @@ async def test_somebody_without_a_model_moves_and_cancels_reminders_in_their_own
     ):
         await world.say(line)
         assert answer in world.replies[-1], line
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        ("那个提醒改到九点", "晚上9:00提醒你：交作业 ⏰1"),
+        ("那個提醒改到九點", "晚上9:00提醒你：交作业 ⏰1"),
+        ("把提醒推到五点", "下午5:00提醒你：交作业 ⏰1"),
+        ("提醒推迟一个小时", "下午4:00提醒你：交作业 ⏰1"),
+        ("往後推一小時", "下午4:00提醒你：交作业 ⏰1"),
+        ("交作业的提醒提前半小时", "下午2:30提醒你：交作业 ⏰1"),
+        ("push it an hour", "4:00 PM: 交作业 ⏰1"),
+        ("push it back by an hour", "4:00 PM: 交作业 ⏰1"),
+        ("make it an hour later", "4:00 PM: 交作业 ⏰1"),
+        ("move it to 5pm", "5:00 PM: 交作业 ⏰1"),
+        ("make it half an hour earlier", "2:30 PM: 交作业 ⏰1"),
+    ],
+)
+async def test_what_points_at_the_only_reminder_moves_it(world: World, said: str, answer: str) -> None:
+    await answers_offline(world)
+    await world.say("明天下午三点提醒我交作业")
+    await world.say(said)
+    assert answer in world.replies[-1]
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        ("那个提醒改到九点", "还没有改：⏰1 吃药、⏰2 交作业。说清是哪一条"),
+        ("那個提醒改到九點", "還沒有改：⏰1 吃药、⏰2 交作业。說清是哪一條"),
+        ("push it an hour", "Not changed yet: ⏰1 吃药, ⏰2 交作业. Say which one"),
+        ("提醒再早二十分钟", "还没有改：⏰1 吃药、⏰2 交作业。"),
+        ("那个提醒可以停了", "是哪一条？⏰1 吃药、⏰2 交作业\n说“取消提醒 编号”就行"),
+        ("那個提醒我不需要了", "是哪一條？⏰1 吃药、⏰2 交作业\n說「取消提醒 編號」就行"),
+        ("that reminder can stop", "Which one? ⏰1 吃药, ⏰2 交作业\nSay: cancel reminder and its number"),
+    ],
+)
+async def test_a_change_that_is_not_sure_is_told_with_how_it_is_asked_for(world: World, said: str, answer: str) -> None:
+    await answers_offline(world)
+    for line in ("每天早上八点提醒我吃药", "明天下午三点提醒我交作业"):
+        await world.say(line)
+    await world.wait(600)
+    before = world.peek.reminders("due_at", ended_at=None)
+    await world.say(said)
+    assert world.replies[-1].startswith(answer)
+    assert world.peek.reminders("due_at", ended_at=None) == before
+
+
+@pytest.mark.parametrize(
+    "said", ["谢谢你昨天的提醒", "thanks for the reminder", "提前下班了真开心", "作业好难", "他叫我八点别去"]
+)
+async def test_talk_beside_reminders_is_no_change_of_them(world: World, said: str) -> None:
+    await answers_offline(world)
+    await world.say("明天下午三点提醒我交作业")
+    await world.say(said)
+    assert "⏰" not in world.replies[-1]
 
 
 async def test_what_was_just_set_is_cancelled_by_a_word_and_any_by_its_number(world: World) -> None:

@@ -7,13 +7,13 @@ from bot.core.clock import MINUTE_MS
 from bot.core.events import Event
 from bot.core.memories import IncompleteReminder, NewReminder, Reminder
 from bot.core.people import Script
-from bot.language.reminders.replies import Change, TimeReply, change_wish, retime_wish
+from bot.language.reminders.replies import Change, TimeReply, change_wish, retime_wish, unread_change
 from bot.language.reminders.requests import ReminderWish, task_of
 from bot.language.time.moments import time_parts
 from bot.pipeline.configuration import Current
 from bot.pipeline.reminder_texts import ReminderRequest, confirmation, listed_reminders, named_reminders, reminder_time
 from bot.pipeline.texts import Texts
-from bot.speaking.reminders import due_then, just_set, names_numbers, reminders_meant, retimed
+from bot.speaking.reminders import due_then, just_set, names_numbers, points, reminders_meant, retimed, shifted
 from bot.store.reminders import ReminderAnswer, Reminders
 from bot.text.codes import number_mark
 from bot.text.dates import local
@@ -70,56 +70,74 @@ class OpenReminders:
         said = time_parts(waiting.said[0])
         if not reply.corrects and (said.clock or said.times or said.delay):
             return None
-        half = said.half
-        moved: dict[int, tuple[int, str]] = {}
-        lines: list[str] = []
-        for each in await self.mine(at):
-            then = retimed(each, reply.parts, half, at.now, at.tz) if each.id in waiting.numbers else None
-            if then is not None:
-                moved[each.id] = then
-                new = NewReminder(at.person.id, at.chat.id, each.text, *then, (), shared=each.shared)
-                lines.append(confirmation(self._words, at, new, each.id))
-        if not moved:
-            return None
-        return await self._store.move(moved, self._answer(at, lambda _: "\n".join(lines)), at.now)
+        meant = (each for each in await self.mine(at) if each.id in waiting.numbers)
+        thens = ((each, retimed(each, reply.parts, said.half, at.now, at.tz)) for each in meant)
+        moved = [(each, then) for each, then in thens if then is not None]
+        return await self._move(at, moved) if moved else None
+
+    async def _move(self, at: ReminderRequest, moved: list[tuple[Reminder, tuple[int, str]]]) -> bool:
+        """Have them said then (ms, rule)."""
+        new = (
+            (one.id, NewReminder(at.person.id, at.chat.id, one.text, *then, (), shared=one.shared))
+            for one, then in moved
+        )
+        text = "\n".join(confirmation(self._words, at, each, number) for number, each in new)
+        return await self._store.move({one.id: then for one, then in moved}, self._answer(at, lambda _: text), at.now)
 
     async def _retimed(self, at: ReminderRequest, event: Event) -> bool:
-        """把开会改到9点, 改成9点 a few lines after one was set, or 取消开会, without a model: done, or told that it is not."""
+        """把开会改到9点, 改成9点 a few lines after one was set, 推迟一小时 or 取消开会, without a model: done, or told that it
+        is not, and how it is."""
         if self._current.value.judges or event.why == "window":
             return False
         wish = retime_wish(event.text, self._names)
-        change = change_wish(event.text, self._names) if wish is None else None
-        mine = await self.mine(at) if wish or change else ()
+        change = change_wish(event.text, self._names) if wish is None or wish[1].parts.delay is not None else None
+        alone = wish is None and change is None and not self._current.value.uses_tools
+        unread = unread_change(event.text) if alone else None
+        mine = await self.mine(at) if wish or change or unread else ()
         if change is not None:
-            return await self._changed(at, *change, mine)
+            return await self._changed(at, *change, event.text, mine)
+        if unread is not None and mine:
+            key = "remind_unmoved" if unread == "later" else "remind_which"
+            return await self._listing(at, key, mine)
         if wish is None:
             return False
         what, reply = wish
-        found = reminders_meant(what, mine, what) if what else just_set(mine, at.chat.id, at.now - JUST_MS)
-        if not found or (not what and await self._store.kept_since(found[0])):
+        found = await self._named(at, what, mine)
+        if not found:
             return False
         said = reminder_time(self._words, at, found[0]) if local(found[0].due_at, at.tz).hour > 12 else ""
         one = IncompleteReminder(found[0].text, (said,), False, False, at.now, at.event_id, numbers=(found[0].id,))
         moved = await self._moved(at, one, replace(reply, corrects=True)) if len(found) == 1 else None
-        return await self._unmoved(at, found) if moved is None else moved
+        return await self._listing(at, "remind_unmoved", found) if moved is None else moved
 
-    async def _changed(self, at: ReminderRequest, change: Change, named: str, mine: tuple[Reminder, ...]) -> bool:
-        """End what is called off, by its name or as it was set last; of what is put off it is told that it was not."""
-        if change == "back":
-            found = just_set(mine, at.chat.id, at.now - JUST_MS)
-            found = () if found and await self._store.kept_since(found[0]) else found
-        else:
-            found = reminders_meant(named, mine, named)
+    async def _named(self, at: ReminderRequest, what: str, mine: tuple[Reminder, ...]) -> tuple[Reminder, ...]:
+        """Those that words name; where these tell none from another, that which was set just before, else all of them."""
+        found = reminders_meant(what, mine, what) if what else ()
+        if found or not points(what):
+            return found
+        just = just_set(mine, at.chat.id, at.now - JUST_MS)
+        just = () if just and await self._store.kept_since(just[0]) else just
+        return just or (mine if what else ())
+
+    async def _changed(
+        self, at: ReminderRequest, change: Change, named: str, text: str, mine: tuple[Reminder, ...]
+    ) -> bool:
+        """End what is called off, by its name or as it was set last, and move what is put off as far as is said."""
+        found = await self._named(at, "" if change == "back" else named, mine)
         if not found:
             return False
-        if change == "later":
-            return await self._unmoved(at, found)
-        several = " ".join(number_mark("reminder", each.id) for each in found) if change == "back" else named
-        text, ends = self._cancelling(at, several, mine)
-        return await self._store.say(self._answer(at, lambda _: text), at.person.id, at.now, ends=ends)
+        if change in ("sooner", "later"):
+            then = shifted(found[0], text, at.now, at.tz, sooner=change == "sooner") if len(found) == 1 else None
+            return await (self._move(at, [(found[0], then)]) if then else self._listing(at, "remind_unmoved", found))
+        if change == "off" and len(found) > 1:
+            return await self._listing(at, "remind_which", found)
+        numbers = " ".join(number_mark("reminder", each.id) for each in found)
+        said, ends = self._cancelling(at, numbers, mine)
+        return await self._store.say(self._answer(at, lambda _: said), at.person.id, at.now, ends=ends)
 
-    async def _unmoved(self, at: ReminderRequest, found: tuple[Reminder, ...]) -> bool:
-        text = self._text(at.script, "remind_unmoved", list=named_reminders(self._words, at, found), id=found[0].id)
+    async def _listing(self, at: ReminderRequest, key: str, found: tuple[Reminder, ...]) -> bool:
+        """What cannot be done surely is said, with the reminders that it may be about and how it is asked for."""
+        text = self._text(at.script, key, list=named_reminders(self._words, at, found), id=found[0].id)
         return await self._store.say(self._answer(at, lambda _: text), at.person.id, at.now)
 
     def _cancelling(

@@ -10,8 +10,8 @@ from bot.core.memories import NudgeRules, Reminder
 from bot.language.reminders.requests import ALL_REMINDERS, ReminderWish, requests, task_of
 from bot.language.reminders.wording import ABOUT, in_second_person
 from bot.language.time.dates import date_in
-from bot.language.time.moments import PART_HOURS, hour_of, joined_parts, moment_meant, time_parts
-from bot.language.time.parts import DayPart, NamedDay, TimeParts, date_of_named
+from bot.language.time.moments import PART_HOURS, hour_of, joined_parts, lengths, moment_meant, time_parts
+from bot.language.time.parts import DayPart, Delay, NamedDay, TimeParts, after, date_of_named
 from bot.language.time.schedule import SEVERAL, next_of
 from bot.speaking.initiative import is_quiet_hour
 from bot.text.catalogue import LazyPattern, patterns_in, read_table
@@ -97,6 +97,17 @@ def retimed(reminder: Reminder, said: TimeParts, half: DayPart, now: int, tz: tz
     return (due, "") if due > now else None
 
 
+def shifted(reminder: Reminder, text: str, now: int, tz: tzinfo, *, sooner: bool) -> tuple[int, str] | None:
+    """As `retimed`, as much later, or sooner, as a text says; None where it says no one length, or what recurs is meant."""
+    named = lengths(text)
+    if len(named) != 1 or reminder.rule:
+        return None
+    sign = -1 if sooner else 1
+    length = Delay(*(sign * each for each in (named[0].ms, named[0].days, named[0].months)))
+    due = ms_of(after(local(reminder.due_at, tz).replace(tzinfo=None), length).replace(tzinfo=tz))
+    return (due, "") if due > now else None
+
+
 def with_line_before(
     wish: ReminderWish, line: str, said_at: int, now: int, tz: tzinfo, *, judged: bool, near: bool
 ) -> ReminderWish:
@@ -170,6 +181,11 @@ def told_to(name: str, task: str) -> str:
     return _SAYS["his"].sub("", rest).strip(" ,，、:：") or task
 
 
+def points(words: str) -> bool:
+    """Whether words tell no reminder from another: that one, 那个提醒."""
+    return not _SAYS["noise"].sub("", fold(words))
+
+
 def names_numbers(words: str) -> bool:
     """Whether words name reminders by their numbers: ⏰6 和 ⏰7."""
     return _SIGNED.search(words) is not None
@@ -196,9 +212,7 @@ def reminders_meant(words: str, reminders: Sequence[Reminder], task: str) -> tup
             )
             if found:
                 return found
-    if _SAYS["noise"].sub("", fold(words)):
-        return ()
-    return tuple(reminders) if len(reminders) == 1 else ()
+    return tuple(reminders) if len(reminders) == 1 and points(words) else ()
 
 
 def speaks_of(reminder: Reminder, text: str) -> bool:

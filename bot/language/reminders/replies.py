@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from bot.language.reminders.requests import NO_TIME, unaddressed
-from bot.language.reminders.wording import ANY, time_words, without_times
+from bot.language.reminders.requests import NO_TIME, hinted, unaddressed
+from bot.language.reminders.wording import ANY, ASKS_ZH, ENDED, KEPT, time_words, without_times
 from bot.language.time.moments import parts_folded, squeezed
 from bot.language.time.parts import EN_HOUR, TAKEN, TimeParts
 from bot.text.catalogue import LazyPattern
@@ -22,12 +22,14 @@ _FIRST = LazyPattern(rf"^(?:[\s,，.。]*(?:{CORRECTING}))+")
 _HOUR = LazyPattern(rf"(?:{EN_HOUR}|1?\d|2[0-4])(?: (?:please|pls|instead))?")
 _ANOTHER = LazyPattern("make|change|[改换]")
 _RETIMES = LazyPattern(ANY["retimes"])
-Change = Literal["later", "off", "back"]
+Change = Literal["sooner", "later", "off", "back"]
 _CHANGES: dict[Change, LazyPattern] = {
+    "sooner": LazyPattern(ANY["puts_forward"]),
     "later": LazyPattern(ANY["puts_off"]),
     "off": LazyPattern(ANY["calls_off"]),
     "back": LazyPattern(ANY["takes_back"]),
 }
+_SET = LazyPattern(ANY["set"])
 _FILL_ANSWER = LazyPattern(f"{CORRECTING}|{ANY['fill_answer']}")
 
 
@@ -74,7 +76,8 @@ def time_reply(text: str, names: tuple[str, ...] = ()) -> TimeReply | None:
         later = parts_folded(f"{bare}后") if not bare.isascii() else parts_folded(f"in {bare}")
         if later.delay is not None and _plain(f"{bare}后" if not bare.isascii() else f"in {bare}", later):
             return TimeReply(later, said=f"{bare}后" if not bare.isascii() else f"in {bare}")
-    if parts.empty or not _plain(folded, parts):
+    counted = corrects and parts.delay is not None and folded.rstrip(" .!~").endswith("later")
+    if parts.empty or counted or not _plain(folded, parts):  # make it an hour later: than it was set for
         return None
     return TimeReply(parts, said=time_words(text, folded, origin, parts), corrects=corrects)
 
@@ -87,19 +90,29 @@ def retime_wish(text: str, names: tuple[str, ...] = ()) -> tuple[str, TimeReply]
     found = _RETIMES.fullmatch(fold(unaddressed(text, names)).strip(" 。.!！~")) if len(text) <= ANSWER_CHARS else None
     if found is None:
         return None
-    what, when = (one for one in found.groups() if one)
+    what, when = (one for one in found.groups() if one is not None)
     then = time_reply(when)
     return (what.strip(), then) if then is not None else None
 
 
 def change_wish(text: str, names: tuple[str, ...] = ()) -> tuple[Change, str] | None:
-    """What a short message wants of a reminder that is set, and how it names it: later, without a moment; off; or `back`,
-    that which was set just before. None for anything else."""
+    """What a short message wants of a reminder that is set, and how it names it: sooner or later, without a moment; off;
+    or `back`, that which was set just before. None for anything else."""
     said = fold(unaddressed(text, names)).strip(" 。.!！~") if len(text) <= ANSWER_CHARS else ""
     for change, pattern in _CHANGES.items():
         if found := pattern.fullmatch(said):
             return change, next((one for one in found.groups() if one), "").strip()
     return None
+
+
+def unread_change(text: str) -> Change | None:
+    """What a short message may want of reminders in words that nothing here reads: one off, or later."""
+    folded = fold(text)
+    if len(text) > ANSWER_CHARS or "?" in folded or not _SET.search(folded) or ASKS_ZH.search(folded):
+        return None
+    if ENDED.search(folded) and not KEPT.search(folded):
+        return "off"
+    return "later" if hinted(text) else None
 
 
 def _plain(folded: str, parts: TimeParts) -> bool:

@@ -4,7 +4,7 @@ day is meant."""
 import re
 from calendar import monthrange
 from dataclasses import dataclass, field, replace
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Literal
 
 from bot.core.clock import UnclearTime
@@ -404,6 +404,11 @@ def after_delay(today: date, delay: Delay) -> date:
     """The day after so many days and months; the 31st becomes the last day of a shorter month."""
     year, month = _month(today, delay.months)
     return date(year, month, min(today.day, monthrange(year, month)[1])) + timedelta(days=delay.days)
+
+
+def after(then: datetime, delay: Delay) -> datetime:
+    """As `after_delay`, by the wall clock."""
+    return datetime.combine(after_delay(then.date(), delay), then.time()) + timedelta(milliseconds=delay.ms)
 
 
 def _month(today: date, off: int) -> tuple[int, int]:

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import replace
-from datetime import date, datetime, timedelta, tzinfo
+from datetime import date, datetime, tzinfo
 from functools import partial
 from typing import Literal
 
@@ -38,11 +38,10 @@ from bot.language.time.parts import (
     WEEKDAY_NAMES,
     ClockTime,
     DayPart,
-    Delay,
     NamedDay,
     Repetition,
     TimeParts,
-    after_delay,
+    after,
 )
 from bot.language.time.schedule import ending
 from bot.memory.promises import may_tell_end, promise_endings
@@ -262,7 +261,7 @@ def _shifted(old: Reminder, named: str, line: Event, at: ReminderRequest) -> tup
     before = local(old.due_at, at.tz).replace(tzinfo=None)
     early, late = sorted((before, then))
     timed = any(one.clock or one.times for one in _times((line,)))
-    counted = any(_after(early, length) == late for length in lengths(line.text))
+    counted = any(after(early, length) == late for length in lengths(line.text))
     if then.date() == before.date():
         stands = not timed and _figures_stand(then, (line,))
     else:
@@ -275,10 +274,6 @@ def _shifted(old: Reminder, named: str, line: Event, at: ReminderRequest) -> tup
         return retimed(old, TimeParts(clock=clock), "", at.now, at.tz) if then.date() == before.date() else None
     due = ms_of(then.replace(tzinfo=at.tz))
     return (due, "") if due > at.now else None
-
-
-def _after(then: datetime, length: Delay) -> datetime:
-    return datetime.combine(after_delay(then.date(), length), then.time()) + timedelta(milliseconds=length.ms)
 
 
 def _ends(line: Event, found: tuple[Reminder, ...]) -> bool:
@@ -348,7 +343,7 @@ def _resolved(
 def _ahead(line: Event, at: ReminderRequest) -> list[int]:
     """The moments, ms, that are as long after this line as it names."""
     then = local(line.at, at.tz)
-    return [ms_of(_after(then.replace(tzinfo=None), each).replace(tzinfo=at.tz)) for each in lengths(line.text)]
+    return [ms_of(after(then.replace(tzinfo=None), each).replace(tzinfo=at.tz)) for each in lengths(line.text)]
 
 
 def _parts(given: RemindArguments) -> TimeParts:
