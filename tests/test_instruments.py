@@ -43,7 +43,7 @@ async def test_turns_tokens_and_latencies_are_counted_and_no_label_names_anybody
     assert figures['nuan_deliveries{state="unknown"}'] == 0
     assert {figures[f'nuan_queue_lag_seconds{{queue="{queue}"}}'] for queue in ("event", "outbox")} == {0}
     assert {figures[f'nuan_role{{role="{role}"}}'] for role in ("gateway", "worker", "janitor")} == {1}
-    assert {figures[f'nuan_healthy{{part="{part}"}}'] for part in ("platform", "model", "store")} == {1.0}
+    assert {figures[f'nuan_healthy{{part="{part}"}}'] for part in ("platform", "model", "store", "embedding")} == {1.0}
     assert again == figures | {name: again[name] for name in again if name.endswith("_created")}, "nothing counts twice"
     labels = set(re.findall(r'[{,](\w+)="', body))
     assert labels & {"person", "chat", "person_id", "chat_id", "session", "turn", "text"} == set()

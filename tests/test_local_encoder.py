@@ -316,22 +316,31 @@ async def test_while_many_vectors_are_made_the_log_and_the_metrics_say_how_far_t
         await world.parts.current.pool.close()
 
 
-async def test_what_cannot_be_loaded_is_told_as_such_in_recalls_and_in_the_log(tmp_path: Path, stand_in: Path) -> None:
+async def test_what_cannot_be_loaded_is_told_as_such_in_recalls_in_the_log_and_on_the_page_of_health(
+    tmp_path: Path, stand_in: Path
+) -> None:
     async with opened(tmp_path / "data") as world:
         await world.say("记住我对花生过敏")
         await world.wait(1)
     (stand_in / "broken").touch()
-    async with opened(tmp_path / "data") as world:
+    async with instrumented(tmp_path / "data", by_meaning()) as page:
+        world, healthy = page.world, 'nuan_healthy{part="embedding"}'
+        assert (await page.health(), (await page.figures())[healthy]) == ((200, {"status": "green", "causes": []}), 1)
         await recalled(world, "花生")
         with pytest.raises(ModelError):
             await encoder(world).load(60.0)
         assert (await recalled(world, "花生")).missing == "down"
         (told,) = world.log.named("embedding_trouble")
         assert "no weights" in str(told["detail"])
+        cause = {"part": "embedding", "name": encoder(world).name, "why": "unreachable"}
+        assert await page.health() == (200, {"status": "yellow", "causes": [cause]}), "nobody restarts it for this"
+        assert (await page.figures())[healthy] == 0
         (stand_in / "broken").unlink()
         await world.say("记住我有一只猫")
         await world.wait(1)
         assert (await recalled(world, "花生")).missing == ""
+        assert (await page.health())[1]["status"] == "green"
+        await world.parts.current.pool.close()
 
 
 async def test_the_doctor_promises_vectors_only_where_the_encoder_works(tmp_path: Path, stand_in: Path) -> None:

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from bot.core.errors import ModelFault
 from bot.core.events import ChatKind
 
-HealthArea = Literal["platform", "model", "store"]
+HealthArea = Literal["platform", "model", "store", "embedding"]
 
 RepairPart = Literal["namespaces", "sections", "text-index", "vectors"]
 """What a backfill of the memories mends."""
@@ -100,9 +101,12 @@ class HealthProblem:
 
 @dataclass(frozen=True, slots=True)
 class VectorWork:
-    """How the making of vectors stands: about how many documents wait for theirs."""
+    """How the making of vectors stands: by which model, if any; about how many documents wait for theirs; and its fault,
+    with which recalls go by words alone."""
 
+    model: str = ""
     waiting: int = 0
+    fault: ModelFault | None = None
 
 
 @dataclass(frozen=True, slots=True)

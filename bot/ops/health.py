@@ -34,6 +34,9 @@ STORE_S = 2.0
 
 PARTS: tuple[HealthArea, ...] = get_args(HealthArea)
 
+SPARABLE: frozenset[HealthArea] = frozenset({"embedding"})
+"""Parts without which everybody is answered."""
+
 
 class Supervisor:
     """Runs adapters side by side; one that fails does not touch the others.
@@ -155,7 +158,7 @@ class HealthCheck:
                 here = next((each for each in await self.store.processes.all() if each.boot == self.store.boot), None)
         except (StoreError, TimeoutError) as error:
             trouble = str(error) or f"no answer within {STORE_S:g} s"
-        ailments = [*platforms(self.states(), silent), *models(self.pool())]
+        ailments = [*platforms(self.states(), silent), *models(self.pool()), *embedding(vectors)]
         if trouble:
             ailments.append(HealthProblem("store", "store.url" if self.store.url else "nuan.db", trouble))
         told = (ROLES, 0, ()) if here is None else (here.roles or ROLES, here.chats, here.leases)
@@ -187,3 +190,8 @@ def models(pool: ModelPool) -> tuple[HealthProblem, ...]:
     """The first model, when neither it nor another in its place answers."""
     fault = pool.common_fault
     return () if fault is None else (HealthProblem("model", pool.first.model.name, fault),)
+
+
+def embedding(vectors: VectorWork) -> tuple[HealthProblem, ...]:
+    """Who makes vectors, when it does not."""
+    return () if vectors.fault is None else (HealthProblem("embedding", vectors.model, vectors.fault),)

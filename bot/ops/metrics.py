@@ -16,7 +16,7 @@ from bot.core.files import install_command
 from bot.core.inspection import HealthSnapshot
 from bot.core.ports import Log
 from bot.ops.control import BACKLOG, WaitingConnections
-from bot.ops.health import HealthCheck
+from bot.ops.health import SPARABLE, HealthCheck
 
 if TYPE_CHECKING:
     from bot.ops.prometheus import Metrics
@@ -216,8 +216,9 @@ async def show_standby(path: str) -> HttpPage | None:
 
 
 def health(now: HealthSnapshot) -> HttpPage:
-    """Green, or red with every cause."""
-    red = bool(now.ailments)
-    told = {"status": "red" if red else "green", "causes": [asdict(each) for each in now.ailments]}
+    """Green; yellow where only what is spared does not work; or red: with every cause."""
+    red = any(each.part not in SPARABLE for each in now.ailments)
+    status = "red" if red else "yellow" if now.ailments else "green"
+    told = {"status": status, "causes": [asdict(each) for each in now.ailments]}
     body = json.dumps(told, ensure_ascii=False).encode() + b"\n"
     return HttpPage(body, JSON, HTTPStatus.SERVICE_UNAVAILABLE if red else HTTPStatus.OK)

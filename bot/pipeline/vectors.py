@@ -12,7 +12,7 @@ from typing import Literal
 from bot import money
 from bot.config.memory import EmbeddingServer
 from bot.core.clock import DAY_MS, HOUR_MS, MINUTE_MS
-from bot.core.errors import ModelError, OverBudget
+from bot.core.errors import ModelError, ModelFault, OverBudget
 from bot.core.inspection import VectorWork
 from bot.core.models import Embeddings, MissingEmbedding, Usage
 from bot.core.people import Audience
@@ -92,13 +92,14 @@ class EmbeddingCaller:
         self._breaker = CircuitBreaker()
         self._wanted_until = 0
         self.trouble: Trouble = ""
+        self.fault: ModelFault | None = None
 
     async def load(self, wait_s: float, *, anew: bool = False) -> bool:
         """Whether it can be asked now, as its `load`; ModelError is told in the log."""
         try:
             return await self.embedder.load(wait_s, anew=anew)
         except ModelError as error:
-            self.note("down", f"{error.fault}: {error.detail}")
+            self.note("down", error)
             raise
 
     async def embed(
@@ -113,7 +114,7 @@ class EmbeddingCaller:
             try:
                 return await self.embedder.embed(shown, deadline_s), None
             except ModelError as error:
-                self.note("down", f"{error.fault}: {error.detail}")
+                self.note("down", error)
                 raise
         now = self._clock.now()
         if now < self._wanted_until or not self._breaker.allows(now):
@@ -140,11 +141,15 @@ class EmbeddingCaller:
     def _named(self) -> dict[str, str]:
         return model_fields("embeddings", self.embedder.name)
 
-    def note(self, trouble: Trouble, detail: str = "") -> None:
+    def note(self, trouble: Trouble, error: ModelError | OverBudget | None = None) -> None:
         """Say once that it does not work any more, or that it does again."""
         if trouble == self.trouble:
             return
-        self.trouble = trouble
+        self.trouble, self.fault, detail = trouble, None, ""
+        if isinstance(error, ModelError):
+            self.fault, detail = error.fault, f"{error.fault}: {error.detail}"
+        elif error is not None:
+            detail = error.limit
         if trouble:
             self._log.warning("embedding_trouble", why=trouble, detail=detail, **self._named)
         else:
@@ -161,7 +166,7 @@ class EmbeddingCaller:
             booking = self._store.ledger.book(chat_id, most, now, person_id)
             return await reserve_shielded(booking, self._store, self._clock)
         except OverBudget as error:
-            self.note("budget", error.limit)
+            self.note("budget", error)
             raise
 
     async def _failed(self, call: int, error: BaseException, *, probe: bool) -> None:
@@ -170,7 +175,7 @@ class EmbeddingCaller:
             self._breaker = self._breaker.failed(error, now, probe=probe)
             if error.wait_s is not None:
                 self._wanted_until = now + math.ceil(error.wait_s * 1000)
-            self.note("down", f"{error.fault}: {error.detail}")
+            self.note("down", error)
         else:
             self._breaker = self._breaker.ended(probe=probe)
         await end_failed(self._store.ledger, call, error, now)
@@ -243,7 +248,9 @@ class VectorMaker:
     def state(self) -> VectorWork:
         """How it stands."""
         calls = self._calls
-        return VectorWork(self._progress.waiting) if calls is not None else VectorWork()
+        if calls is None:
+            return VectorWork()
+        return VectorWork(calls.embedder.name, self._progress.waiting, calls.fault)
 
     def hint(self, wake: Callable[[], None], *, now: bool = False) -> None:
         """There may be new documents: wake the queue soon, or now."""
@@ -282,7 +289,7 @@ class VectorMaker:
         except ModelError as error:
             wait = min(FIRST_WAIT_MS << min(self._progress.failures, 10), LONGEST_WAIT_MS)
             self._progress.failures += 1
-            self._calls.note("down", f"{error.fault}: {error.detail}")
+            self._calls.note("down", error)
             now = self._clock.now()
             self._again(wake, max(wait, self._calls.rests_until(now) - now))
         if done:
