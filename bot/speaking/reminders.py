@@ -102,8 +102,8 @@ def shifted(reminder: Reminder, text: str, now: int, tz: tzinfo, *, sooner: bool
     named = lengths(text)
     if len(named) != 1 or reminder.rule:
         return None
-    sign = -1 if sooner else 1
-    length = Delay(*(sign * each for each in (named[0].ms, named[0].days, named[0].months)))
+    length, sign = named[0], -1 if sooner else 1
+    length = Delay(sign * length.ms, sign * length.days, sign * length.months)
     due = ms_of(after(local(reminder.due_at, tz).replace(tzinfo=None), length).replace(tzinfo=tz))
     return (due, "") if due > now else None
 
