@@ -25,6 +25,7 @@ NAMES = ("小暖", "暖暖", "nuan")
         ("keep in mind it's an old version", "remember", "it's an old version"),
         ("如果你记了我的工资，就删掉", "forget", "如果你记了我的工资，就"),
         ("把刚才那段代码删掉", "forget", "把刚才那段代码"),
+        ("自行車的事別記著了", "forget", "自行車的事"),
         ("delete my browser history", "forget", "my browser history"),
         ("改口叫老婆吧", "nick_set", "老婆吧"),
         ("call me whatever you like", "nick_set", "whatever you like"),

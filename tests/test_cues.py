@@ -36,6 +36,23 @@ async def test_without_a_model_it_is_asked_back_and_a_yes_keeps_it(
 
 @pytest.mark.parametrize(
     "said",
+    ["老板喊我加班", "医生叫我少吃辣的", "朋友喊我一起去爬山", "同學叫我班長", "下雨了叫我收衣服", "我男朋友叫我宝贝"],
+)
+async def test_whom_somebody_else_calls_without_a_model_is_not_asked_about(new_world: NewWorld, said: str) -> None:
+    world = await new_world(prompt={"tools": False})
+    await world.say(said)
+    assert world.replies == ["好的"]
+
+
+@pytest.mark.parametrize("said", ["忘记我妈的生日了", "糟糕，忘記我媽的生日了", "忘记我妈的生日了，好愧疚"])
+async def test_what_somebody_forgot_themselves_stays_kept(world: World, said: str) -> None:
+    await world.say("记住我妈的生日是3月8日")
+    await world.say(said)
+    assert kept(world) == ["我妈的生日是3月8日"]
+
+
+@pytest.mark.parametrize(
+    "said",
     ["没忍住又养了一只，叫年糕，也是柯基哈哈", "表哥那边清了 一身轻", "我家猫叫豆包就是那只橘的", "谁叫我是姐姐呢"],
 )
 async def test_a_pets_name_and_what_is_settled_are_no_words_of_a_wish(world: World, said: str) -> None:

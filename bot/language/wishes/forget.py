@@ -145,6 +145,8 @@ def _may_go(place: WishPlace, groups: dict[str, str | None], body: str, after: s
         meant = bool(groups.get("tail")) and body.startswith("我") and "忘了" not in after
         return bool(asked or meant) and not pattern("own_forgetting").search(body + after)
     meant = after.endswith(("吧", *_POLITELY)) or place.asked
+    if verb[0] == "忘" and after.endswith("了") and not (meant or "你" in lead):  # 忘记我妈的生日了 tells of oneself
+        return False
     if pattern("idle").match(verb):
         told = pattern("told_of_you").fullmatch(lead) and not pattern("firmly").search(place.lead)
         sure = "忘了" not in verb or meant or "请" in lead or groups["tail"]

@@ -169,6 +169,8 @@ def wish_cue(text: str, names: tuple[str, ...] = ()) -> WishCue | None:
             found = pattern(f"cue_{verb}").search(shape, *clause.span())
             if found and long and found.start() > CUE_LEAD:
                 return None  # a document; what begins with the wish is kept shortened
+            if found and verb == "nick_set" and pattern("cue_nick_told").match(shape, *clause.span()):
+                continue
             if found and may_ask(shape, clause, found, verb.startswith("nick")):
                 about = (_name if verb.startswith("nick") else _about)(text, shape, origin, clause, found)
                 empty = verb == "remember" and says_nothing(about)  # 好的，记住了
