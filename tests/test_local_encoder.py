@@ -183,7 +183,7 @@ async def test_when_it_hangs_words_answer_at_once_and_it_is_ended_and_begun_agai
     (package / "__init__.py").write_text(HANGING, "utf-8")
     (package / "hang").touch()
     monkeypatch.setenv("PYTHONPATH", str(package.parent))
-    settings = by_meaning(embedding={"provider": "local", "timeout_seconds": 3.0, "query_seconds": 60.0})
+    settings = by_meaning(embedding={"provider": "local", "timeout_seconds": 1.0, "query_seconds": 60.0})
     async with opened(tmp_path / "data", settings) as world:
         await world.say("记住我对花生过敏")
         await world.wait(1)

@@ -143,7 +143,7 @@ async def embedding_findings(settings: Settings, data: Path, url: str = "") -> t
     if isinstance(embedder, OpenAIEmbedder):
         found = await _embedding_server_findings(settings, embedder)
     elif isinstance(embedder, LocalEmbedder):
-        found = [await _encoder_finding(embedder)]
+        found = [await _encoder_finding(embedder, settings.memory.embedding.timeout_seconds)]
     works = all(finding.good for finding in found)
     found += idle
     if url or (data / DATABASE).exists():
@@ -190,11 +190,12 @@ def _without_effect(settings: Settings) -> Iterator[CheckResult]:
         yield warned(path, f'{told}: set provider = "openai", or take {"it" if len(given) == 1 else "them"} out')
 
 
-async def _encoder_finding(embedder: LocalEmbedder) -> CheckResult:
-    """Whether the local encoder makes a vector, as it would for a recall."""
+async def _encoder_finding(embedder: LocalEmbedder, timeout_s: float) -> CheckResult:
+    """Whether the local encoder makes a vector in the time that a new text has for it."""
     path = "memory.embedding"
     try:
-        await embedder.embed(("nuan",), ENCODER_LOADS_S)
+        await embedder.load(ENCODER_LOADS_S)
+        await embedder.embed(("nuan",), timeout_s)
     except ModelError as error:
         return failed(path, f"{encoder_trouble(error)}; recalls go by words alone")
     finally:
