@@ -19,9 +19,9 @@ import aiohttp
 
 from bot.core.clock import SystemClock
 from bot.core.ports import pause
+from tests.sizes import PATIENCE_S
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
-PATIENCE_S = 20.0
 LOOK_MS = 15
 FLAGS = (
     "--headless",

@@ -15,7 +15,8 @@ from bot.store.postgres.wakeups import ServerWakeups
 from tests import servers
 from tests.fakes.clock import SimClock, let_others_run
 from tests.fakes.model import ScriptedModel
-from tests.world import NINE, PATIENCE_S, Talk, World
+from tests.sizes import PATIENCE_S
+from tests.world import NINE, Talk, World
 
 GATEWAY: tuple[Role, ...] = ("gateway", "janitor")
 WORKER: tuple[Role, ...] = ("worker",)

@@ -13,6 +13,7 @@ from bot.core.events import CommandSpec, Incoming, Outgoing, Place
 from tests.fakes.clock import SimClock
 from tests.fakes.discord_server import FakeDiscord
 from tests.fakes.discord_world import Channel, User
+from tests.sizes import PATIENCE_S
 
 TOKEN = "made-up.discord.token"
 COMMANDS = (
@@ -95,7 +96,7 @@ class RecordingSink:
         return [one.text for one in self.stored if one.place.external_id == str(place.id)]
 
     async def until(self, true: Callable[[], bool]) -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             while not true():
                 self._changed.clear()
                 await self._changed.wait()
@@ -137,7 +138,7 @@ async def running(server: FakeDiscord, scene: Scene) -> AsyncIterator[Scene]:
     scene.running = asyncio.create_task(scene.adapter.run(scene.sink))
     try:
         await server.until(lambda: server.gateway.connected > 0)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             while scene.log.names.count("discord_connected") == before and not scene.running.done():
                 await asyncio.wait((scene.running,), timeout=0.01)
         yield scene

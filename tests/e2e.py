@@ -18,10 +18,9 @@ from pathlib import Path
 from tests.fakes.openai_rules import mapping
 from tests.fakes.openai_server import FakeOpenAI
 from tests.fork_server import Child, Order, fork_server
+from tests.sizes import PATIENCE_S
 
 ROOT = Path(__file__).resolve().parent.parent
-PATIENCE_S = 30.0
-"""How long a test waits for output before it fails: far above what a slow machine needs."""
 KEY = "sk-canary-7f3a9b2c51d8e604"
 """The key of the tests' server; it must turn up nowhere."""
 

@@ -18,6 +18,7 @@ from bot.core.ports import Clock
 from bot.store.engine import OwnLeases
 from tests.fakes.telegram_server import FakeTelegram
 from tests.fakes.telegram_shapes import Person, Posted
+from tests.sizes import PATIENCE_S
 
 ANN = Person(501, "安", "ann", language="zh-hans")
 BO = Person(502, "Bo", "bo")
@@ -60,7 +61,7 @@ class RecordingSink:
         """Nobody looks."""
 
     async def until(self, count: int) -> list[Incoming]:
-        async with asyncio.timeout(8), self._news:
+        async with asyncio.timeout(PATIENCE_S), self._news:
             await self._news.wait_for(lambda: len(self.stored) >= count)
         return self.stored
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from tests.e2e import KEY, Home, Ran, run, running, with_server
 from tests.fakes.openai_script import Asked, Fault, Reply
 from tests.fakes.openai_server import FakeOpenAI
+from tests.sizes import PATIENCE_S
 
 FAULTS: tuple[Fault, ...] = (
     "html200",
@@ -204,10 +205,10 @@ async def stop_and_start(home: Home, tty: bool) -> None:
         home = replace(home, settings=with_server(server))
         async with running(home, tty=tty) as nuan:
             await nuan.say("给我讲个故事")
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(PATIENCE_S):
                 await slow.talking.wait()
             nuan.send(signal.SIGTERM)
-            assert await nuan.ended(10) == 0
+            assert await nuan.ended() == 0
             assert nuan.errors == ""
         ran = await run(home, "chat")
         assert (ran.code, ran.text, ran.err) == (0, "小暖 › 好的，我在听\n", "")

@@ -16,6 +16,7 @@ from bot.web.server import MOST_CONNECTIONS, MOST_OF_ADDRESS, Site, open_server
 from tests.belonging import copies, nuan
 from tests.blank import open_laid
 from tests.carrying import fill, in_installation
+from tests.sizes import PATIENCE_S
 from tests.webbed import TOKEN, Visitor, Webbed, webbed
 from tests.world import World
 
@@ -43,7 +44,7 @@ async def test_connections_that_stay_open_use_up_nothing_but_the_page(world: Wor
             lines = [await asyncio.open_connection("127.0.0.1", port) for _ in range(MOST_CONNECTIONS + 40)]
             ended = [asyncio.ensure_future(reader.read()) for reader, _ in lines]
             done: set[asyncio.Future[bytes]] = set()
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(PATIENCE_S):
                 while len(done) < len(lines) - MOST_OF_ADDRESS:
                     done, _ = await asyncio.wait(ended, timeout=0.05)
             assert len(done) == len(lines) - MOST_OF_ADDRESS
@@ -66,7 +67,7 @@ async def test_forms_that_never_end_keep_nobody_out(world: World, tmp_path: Path
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
             more = f"Host: 127.0.0.1\r\nConnection: close\r\nContent-Length: {len(body)}\r\n\r\n{body}"
             writer.write(f"{head}\r\n{more}".encode())
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(PATIENCE_S):
                 answer = await reader.read()
             writer.close()
             await writer.wait_closed()
@@ -98,7 +99,7 @@ async def test_connections_of_strangers_close_none_of_who_is_logged_in_whatever_
         async def ask(line: tuple[asyncio.StreamReader, asyncio.StreamWriter], head: str, body: str = "") -> str:
             reader, writer = line
             writer.write(f"{head}\r\nHost: 127.0.0.1\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode())
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(PATIENCE_S):
                 told = (await reader.readuntil(b"\r\n\r\n")).decode()
                 size = re.search(r"content-length: (\d+)", told)
                 await reader.readexactly(int(size[1]) if size else 0)

@@ -9,6 +9,7 @@ from prompt_toolkit.application import create_app_session
 from prompt_toolkit.output import DummyOutput
 
 from adapters.console import open_terminal
+from tests.sizes import PATIENCE_S
 
 
 class Screen(io.StringIO):
@@ -42,7 +43,7 @@ async def test_an_end_of_input_typed_while_a_reply_is_printed_ends_the_talk() ->
             while session.app is None or not session.app.is_running:
                 await asyncio.wait((talking,), timeout=0.01)
             await terminal.show("reply\n")
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(PATIENCE_S):
                 assert await talking == ["hello"]
     assert screen.getvalue() == "reply\n"
 
@@ -53,7 +54,7 @@ async def test_what_is_typed_between_two_prompts_is_not_lost() -> None:
     with files[0], files[1] as stdin, create_app_session(output=DummyOutput()):
         os.write(main, b"hello\r")
         heard = []
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             async for line in open_terminal(stdin, Screen(main, b"")).lines():
                 heard.append(line)
                 os.write(main, b"again\r" if len(heard) == 1 else b"\x04")
@@ -65,7 +66,7 @@ async def test_a_pasted_colour_code_is_no_error_of_the_terminal() -> None:
     files = os.fdopen(main, "rb", buffering=0), os.fdopen(side, "r")
     with files[0], files[1] as stdin, create_app_session(output=DummyOutput()):
         os.write(main, b"\x1b[31mred\r")
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             async for line in open_terminal(stdin, Screen(main, b"")).lines():
                 assert line == "red"
                 os.write(main, b"\x04")

@@ -12,6 +12,7 @@ from tests.discord_support import COMMANDS, RecordingSink, Scene, Town, adapter_
 from tests.fakes.clock import let_others_run
 from tests.fakes.discord_gateway import MESSAGE_CONTENT, PRIVILEGED
 from tests.fakes.discord_server import FakeDiscord
+from tests.sizes import PATIENCE_S
 
 pytestmark = pytest.mark.debugged
 
@@ -202,7 +203,7 @@ async def test_a_store_that_cannot_say_which_places_it_knows_ends_the_run(
     town: Town, scene: Scene, number: int
 ) -> None:
     with pytest.raises(StoreError):
-        await asyncio.wait_for(scene.adapter.run(AwaySink(number)), 20)
+        await asyncio.wait_for(scene.adapter.run(AwaySink(number)), PATIENCE_S)
 
 
 async def test_a_wrong_token_is_final_and_not_told() -> None:
@@ -284,7 +285,7 @@ async def test_stopping_at_any_moment_leaves_nothing_running(town: Town) -> None
         for _ in range(requests):
             await let_others_run()
         task.cancel()
-        async with asyncio.timeout(3):
+        async with asyncio.timeout(PATIENCE_S):
             await asyncio.gather(task, return_exceptions=True)
         assert task.cancelled()
         assert of_the_library() == []

@@ -17,6 +17,7 @@ from tests.fakes.clock import let_others_run
 from tests.fakes.discord_hooks import TOKEN_S
 from tests.fakes.discord_world import FORUM, Attachment
 from tests.proxies import Kind, proxy
+from tests.sizes import PATIENCE_S
 from tests.tables import all_cases
 
 INSIDE = [
@@ -262,7 +263,7 @@ async def test_discord_says_who_looks_after_a_server(town: Town, scene: Scene) -
 async def test_who_only_reaches_discord_asks_types_and_shows_and_hears_nothing(town: Town, scene: Scene) -> None:
     hall = str(town.hall.id)
     reaching = asyncio.create_task(scene.adapter.reach(scene.sink))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         while scene.adapter._client is None:
             await let_others_run()
     assert await scene.adapter.is_admin(hall, str(town.guild.owner.id))

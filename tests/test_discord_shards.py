@@ -14,6 +14,7 @@ from tests.discord_support import COMMANDS, RecordingSink, Scene, adapter_for, o
 from tests.fakes.clock import let_others_run
 from tests.fakes.discord_server import FakeDiscord
 from tests.fakes.discord_world import Channel
+from tests.sizes import PATIENCE_S
 
 
 class SharedSink(RecordingSink):
@@ -72,7 +73,7 @@ async def bot() -> AsyncIterator[Bot]:
 
 async def its_turn(scene: Scene, ms: int) -> None:
     """A session waits for its turn, and so much time passes."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         await scene.clock.news.wait()
     scene.clock.news.clear()
     await scene.clock.advance(ms, let_others_run)

@@ -12,6 +12,7 @@ from bot.core.errors import SendError, StatementError
 from bot.core.events import Incoming, Place
 from tests.discord_support import COMMANDS, Lines, RecordingSink, Scene, Town, adapter_for, outgoing, running
 from tests.fakes.clock import SimClock, let_others_run
+from tests.sizes import PATIENCE_S
 
 
 async def awake(scene: Scene, ms: int) -> None:
@@ -68,7 +69,7 @@ async def test_two_connections_in_a_row_strand_no_channel(town: Town, scene: Sce
         town.say(town.dm, town.lin, "the first ever")
         for count in (2, 3):
             town.server.gateway.drop(4000, resumable=False)
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(PATIENCE_S):
                 while scene.log.names.count("discord_connected") < count:
                     await asyncio.wait((scene.running,), timeout=0.01)
         scene.sink.open.set()
@@ -136,7 +137,7 @@ async def test_an_answer_is_not_held_up_by_a_slash_command_that_a_lost_connectio
     scene.sink.open.set()
     async with running(town.server, scene):
         answer = replace(outgoing(town.hall, "here"), via=handle, only_for=str(town.lin.id))
-        await asyncio.wait_for(scene.adapter.send(answer), 5)
+        await asyncio.wait_for(scene.adapter.send(answer), PATIENCE_S)
     assert town.server.texts(town.dm) == ["here"]
     assert town.server.texts(town.hall) == []
 

@@ -16,6 +16,7 @@ from bot.config.settings import Settings, keys
 from docs.site import READMES, gather
 from docs.write import DOCS, pages, shell_commands
 from tests.fakes.clock import let_others_run
+from tests.sizes import PATIENCE_S
 from tests.test_shape import LAYERS
 from tests.world import World
 
@@ -181,7 +182,7 @@ async def test_the_adapter_of_the_document_talks(tmp_path: Path, monkeypatch: py
 
         async def answers(line: str, count: int) -> dict[str, str]:
             writer.write(line.encode() + b"\n")
-            lines = [json.loads(await asyncio.wait_for(reader.readline(), 30)) for _ in range(count)]
+            lines = [json.loads(await asyncio.wait_for(reader.readline(), PATIENCE_S)) for _ in range(count)]
             return {key: value for said in lines for key, value in said.items()}
 
         told = await answers('{"id": "1", "text": "记住我对花生过敏"}', 2)

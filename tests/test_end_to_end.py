@@ -12,6 +12,7 @@ from tests.e2e import KEY, Home, raw_items, running, with_server
 from tests.fakes.openai_rules import mapping
 from tests.fakes.openai_script import Asked, Call, Reply
 from tests.fakes.openai_server import FakeOpenAI
+from tests.sizes import PATIENCE_S
 
 pytestmark = pytest.mark.debugged
 
@@ -97,7 +98,7 @@ async def talk(home: Home, companion: Companion, tty: bool) -> str:
         for line in BEFORE:
             assert await nuan.ask(line)
         await nuan.say(f"{SLOWLY}一个灯塔的故事吧")
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             await companion.talking.wait()
         nuan.send(signal.SIGKILL)
         await nuan.ended()

@@ -18,6 +18,7 @@ from tests.configured import configured
 from tests.conftest import NewWorld
 from tests.fakes.clock import let_others_run
 from tests.fakes.model import calls
+from tests.sizes import PATIENCE_S
 from tests.world import World
 
 
@@ -117,7 +118,7 @@ async def test_who_writes_meanwhile_is_answered_and_nothing_is_said_first(new_wo
     await world.say("明天要面试")
     await beat_held(world, DAY_S)
     await world.app.ingest.accept(world.message("在吗"))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         while len(world.model.requests) < 3:
             await let_others_run()
     assert world.model.held == 1, "the message is being answered, the other call has ended"

@@ -24,7 +24,8 @@ from tests.fakes.clock import SimClock, let_others_run
 from tests.fakes.openai_script import Reply
 from tests.fakes.telegram_server import FakeTelegram
 from tests.instrumented import free_port, get
-from tests.platforms import TELEGRAM, WAIT_S, Platforms, PlatformsHome, only_line, stop
+from tests.platforms import TELEGRAM, Platforms, PlatformsHome, only_line, stop
+from tests.sizes import PATIENCE_S
 from tests.storing import Where
 from tests.telegram_stage import ANN, Lines, RecordingSink, make, polls
 from tests.world import NINE
@@ -104,7 +105,7 @@ async def test_who_lost_its_lease_is_told_and_who_is_only_late_keeps_it(tmp_path
         await storing.ids(store)
         assert not store.lost.is_set()
         await asyncio.to_thread(run, url, "DELETE FROM process")
-        await asyncio.wait_for(store.lost.wait(), 60)
+        await asyncio.wait_for(store.lost.wait(), PATIENCE_S)
         with pytest.raises(LeaseLostError):
             await storing.ids(store)
 
@@ -134,7 +135,7 @@ async def test_who_the_database_does_not_hear_of_polls_no_more_until_it_does(
         keeping = asyncio.create_task(supervisor.keep(adapter))
         await server.until(lambda: polls(server) > 0)
         await asyncio.to_thread(servers.let_in, url, "false")
-        await asyncio.wait_for(log.failed.wait(), 60)
+        await asyncio.wait_for(log.failed.wait(), PATIENCE_S)
         assert (adapter.silent_ms(), supervisor.states) == (None, {"telegram": "broken"})
         await clock.advance(3 * STORE_WAIT_MS, let_others_run)
         seen = polls(server)
@@ -218,7 +219,7 @@ async def test_who_has_no_token_of_a_platform_answers_there_and_tidies_as_those_
         assert "telegram.token, discord.token: none is set" in said
         async with running(gateway, "run", "--role", "gateway"), running(worker, "run", "--role", "worker,janitor"):
             await platforms.tell(ANN, "讲个很长的故事")
-            await platforms.telegram.until(lambda: len(platforms.telegram.sent(ANN.id)) == 2, WAIT_S)
+            await platforms.telegram.until(lambda: len(platforms.telegram.sent(ANN.id)) == 2)
         assert "".join(sent.text for sent in platforms.telegram.sent(ANN.id)) == "很久以前有座山。" * 700
 
 
@@ -231,7 +232,7 @@ async def test_a_process_that_loads_for_long_is_not_taken_for_one_that_works(tmp
     os.mkfifo(tmp_path / "until")
     store = open_store(tmp_path / "other", url=url, roles=ROLES)
     async with await store as other, running(home, "run", "--role", "worker"):
-        loading = await asyncio.wait_for(asyncio.to_thread(os.open, tmp_path / "until", os.O_WRONLY), WAIT_S)
+        loading = await asyncio.wait_for(asyncio.to_thread(os.open, tmp_path / "until", os.O_WRONLY), PATIENCE_S)
         found = await other.processes.all()
         os.close(loading)
     assert [each.boot for each in found] == [other.boot]

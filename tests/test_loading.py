@@ -16,7 +16,7 @@ from bot.text.tables import keep_tables_in
 from tests.e2e import KEY, running, with_server
 from tests.fakes.openai_server import FakeOpenAI
 from tests.fork_server import TABLES
-from tests.platforms import WAIT_S, Platforms, PlatformsHome, stop
+from tests.platforms import Platforms, PlatformsHome, stop
 from tests.source import ROOT
 from tests.test_run import ANN
 
@@ -97,7 +97,7 @@ async def test_the_first_message_waits_for_no_import_and_no_long_expression(tmp_
         home = Told(tmp_path, {name: value for name, value in made.settings.items() if name != "DISCORD__TOKEN"})
         earlier_start(home.data_folder)
         async with running(home, "run") as nuan:
-            await platforms.telegram.until(lambda: bool(platforms.telegram.calls("getUpdates")), WAIT_S)
+            await platforms.telegram.until(lambda: bool(platforms.telegram.calls("getUpdates")))
             before = len(nuan.errors)
             assert LONG in nuan.errors[:before]
             assert await platforms.tell(ANN, "在吗？ hello there @0@ 今天下午去公园走了走，第1句") == "收到第1句"

@@ -17,6 +17,7 @@ from bot.model.client import OpenAIModel
 from bot.model.dialect import PLAIN_DIALECT, Dialect
 from tests.fakes.openai_script import Asked, Call, Fault, Reply
 from tests.fakes.openai_server import FakeOpenAI
+from tests.sizes import PATIENCE_S
 
 KEY = "sk-very-secret-0123456789"
 TOOL = ToolSpec(
@@ -221,7 +222,7 @@ async def test_cancelling_a_call_closes_its_connection(fault: Fault) -> None:
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
             await call
-        async with asyncio.timeout(0.5):
+        async with asyncio.timeout(PATIENCE_S):
             await server.hung_up.wait()
         await model.close()
 

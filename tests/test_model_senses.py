@@ -15,6 +15,7 @@ from tests.fakes.openai_rules import Violation
 from tests.fakes.openai_script import Asked, Fault, Reply
 from tests.fakes.openai_senses import check_picture
 from tests.fakes.openai_server import FakeOpenAI
+from tests.sizes import PATIENCE_S
 from tests.test_model_client import KEY, talking
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
@@ -116,7 +117,7 @@ async def test_hearing_can_be_cancelled() -> None:
         call.cancel()
         await asyncio.wait((call,))
         assert call.cancelled()
-        await asyncio.wait_for(server.hung_up.wait(), 5)
+        await asyncio.wait_for(server.hung_up.wait(), PATIENCE_S)
 
 
 def test_a_server_may_have_senses_and_the_offline_model_has_none() -> None:

@@ -27,7 +27,6 @@ from tests.fakes.discord_world import Channel, User
 from tests.fakes.model import ScriptedModel
 from tests.fakes.telegram_faults import Fault
 from tests.fakes.telegram_server import FakeTelegram
-from tests.platforms import WAIT_S
 from tests.telegram_stage import ANN, QUICK
 from tests.world import World
 
@@ -248,7 +247,7 @@ async def test_who_takes_over_from_one_that_polls_on_waits_for_its_turn_and_answ
         lambda: bool([*first.log.named("telegram_contested"), *spare.log.named("telegram_contested")])
     )
     telegram.server.people.say(ANN.id, ANN, "在吗")
-    await telegram.server.until(lambda: telegram.replies == ["好的"], WAIT_S)
+    await telegram.server.until(lambda: telegram.replies == ["好的"])
     assert spare.log.named("platform_failed") == []
 
 
@@ -258,11 +257,11 @@ async def test_a_gateway_that_is_refused_leaves_the_platform_to_another_and_does
     await telegram.cluster.add("spare", ("gateway",))
     telegram.server.faults.add("getUpdates", Fault("unauthorized"))
     telegram.server.people.say(ANN.id, ANN, "在吗")
-    await telegram.server.until(lambda: telegram.server.faults.unauthorized, WAIT_S)
+    await telegram.server.until(lambda: telegram.server.faults.unauthorized)
     telegram.server.faults.clear()
-    await telegram.server.until(lambda: telegram.replies == ["好的"], WAIT_S)
+    await telegram.server.until(lambda: telegram.replies == ["好的"])
     telegram.server.people.say(ANN.id, ANN, "还在吗")
-    await telegram.server.until(lambda: telegram.replies == ["好的", "好的"], WAIT_S)
+    await telegram.server.until(lambda: telegram.replies == ["好的", "好的"])
     gateway, spare = (telegram.cluster.processes[name] for name in ("gateway", "spare"))
     assert gateway.log.named("lease_left") == spare.log.named("lease_taken") == [{"lease": "telegram"}]
     assert not telegram.cluster.running["gateway"].done()

@@ -9,7 +9,8 @@ from pathlib import Path
 from bot.core.clock import SystemClock
 from bot.core.ports import pause
 from tests.e2e import Home, Nuan, running
-from tests.platforms import STOPS_WITHIN_S, WAIT_S, Platforms, PlatformsHome, keeps_secrets, stop
+from tests.platforms import STOPS_WITHIN_S, Platforms, PlatformsHome, keeps_secrets, stop
+from tests.sizes import PATIENCE_S
 from tests.test_run import ANN
 
 STRICT = (
@@ -51,7 +52,7 @@ def threads(nuan: Nuan) -> int:
 
 
 async def logged(home: Home, event: str, count: int) -> None:
-    async with asyncio.timeout(WAIT_S):
+    async with asyncio.timeout(PATIENCE_S):
         while len(home.log(event)) < count:
             await pause(SystemClock(), 20)
 

@@ -22,7 +22,6 @@ from tests.platforms import (
     DISCORD,
     STOPS_WITHIN_S,
     TELEGRAM,
-    WAIT_S,
     WORD,
     Platforms,
     PlatformsHome,
@@ -32,10 +31,10 @@ from tests.platforms import (
     only_line,
     stop,
 )
+from tests.sizes import PATIENCE_S
 
 pytestmark = pytest.mark.debugged
 
-REFUSES_WITHIN_S = 5.0
 ANN = Person(501, "安", language="zh-hans")
 
 
@@ -69,7 +68,7 @@ async def a_stranger_is_let_in_by_the_owner(platforms: Platforms, owner_code: st
     assert platforms.model.requests == [], "nobody approves themselves, and no stranger costs a call"
     assert (await platforms.tell(ANN, f".ai approve {pairing}")).startswith("好，丹 (discord:")
     place = platforms.discord.world.open_dm(platforms.dana)
-    await platforms.discord.until(lambda: "主人同意啦，以后直接跟我说话就好" in platforms.discord.texts(place), WAIT_S)
+    await platforms.discord.until(lambda: "主人同意啦，以后直接跟我说话就好" in platforms.discord.texts(place))
     assert await platforms.tell_discord(platforms.dana, "第1句") == "收到第1句"
 
 
@@ -78,7 +77,7 @@ async def a_link_joins_two_accounts(platforms: Platforms) -> None:
     assert (await platforms.tell(ANN, "记住我怕狗")).startswith("记住啦")
     link = code_of(await platforms.tell(ANN, ".ai link"))
     assert "同一个人" in await platforms.tell_discord(platforms.eve, f".ai link {link}")
-    await platforms.telegram.until(lambda: "用了你的码" in platforms.telegram.sent(ANN.id)[-1].text, WAIT_S)
+    await platforms.telegram.until(lambda: "用了你的码" in platforms.telegram.sent(ANN.id)[-1].text)
     await platforms.tell_discord(platforms.eve, f".ai link yes {link}")
     assert (await platforms.tell(ANN, f".ai link yes {link}")).startswith("连上啦")
     assert await platforms.tell_discord(platforms.eve, "第4句，我怕什么？") == "收到第4句"
@@ -109,7 +108,7 @@ async def a_second_is_refused(home: PlatformsHome) -> None:
             "another nuan is answering from this data folder: stop it, or give --data DIR",
         ),
     ):
-        ran = await run(second, "run", seconds=REFUSES_WITHIN_S)
+        ran = await run(second, "run")
         assert only_line(ran, 1) == f"nuan: {what}"
     assert not elsewhere.data_folder.exists()
 
@@ -135,7 +134,7 @@ async def test_a_second_poller_and_a_refused_token_end_it_with_one_line_each_and
     async with Platforms() as platforms:
         home = platforms.home(tmp_path, DISCORD__TOKEN=f"{DISCORD}-wrong")
         async with running(home, "run") as nuan:
-            await platforms.telegram.until(lambda: bool(platforms.telegram.calls("getUpdates")), WAIT_S)
+            await platforms.telegram.until(lambda: bool(platforms.telegram.calls("getUpdates")))
             async with (
                 aiohttp.ClientSession() as rival,
                 rival.post(f"{platforms.telegram.base_url}{TELEGRAM}/getUpdates") as answer,
@@ -198,7 +197,7 @@ class Night:
                     assert await nuan.ended(STOPS_WITHIN_S) == 0, (moment, nuan.errors)
             async with running(home, "run") as nuan:
                 polls = len(self.server.calls("getUpdates"))
-                await self.server.until(lambda: self.settled(polls), WAIT_S)
+                await self.server.until(lambda: self.settled(polls))
                 await stop(nuan)
         if self._pipe >= 0:
             os.close(self._pipe)
@@ -231,7 +230,7 @@ class Night:
         file = self._folder / "nuan.toml"
         os.mkfifo(file)
         opening = asyncio.create_task(asyncio.to_thread(os.open, file, os.O_WRONLY))
-        come, _ = await asyncio.wait((opening,), timeout=WAIT_S)
+        come, _ = await asyncio.wait((opening,), timeout=PATIENCE_S)
         reader = os.open(file, os.O_RDONLY | os.O_NONBLOCK)  # also ends the opening when nobody comes
         self._pipe = await opening
         os.close(reader)
@@ -242,26 +241,26 @@ class Night:
         """It waits for the very first answer of the server."""
         self.say()
         self.server.faults.add("getMe", Fault("gate"))
-        await self.server.until(lambda: bool(self.server.calls("getMe")), WAIT_S)
+        await self.server.until(lambda: bool(self.server.calls("getMe")))
 
     async def asking(self) -> None:
         """The model thinks, and will not answer in time."""
         self.say("想很久")
-        async with asyncio.timeout(WAIT_S):
+        async with asyncio.timeout(PATIENCE_S):
             await self.thinking.wait()
 
     async def replying(self) -> None:
         """A reply is on its way to the server."""
         self.say()
         self.server.faults.add("sendMessage", Fault("gate"))
-        await self.server.until(lambda: bool(self.server.calls("sendMessage")), WAIT_S)
+        await self.server.until(lambda: bool(self.server.calls("sendMessage")))
 
     async def in_a_crowd(self) -> None:
         """Many have just written, one of them has an answer."""
         first = len(self.answers())
         for _ in range(8):
             self.say()
-        await self.server.until(lambda: len(self.answers()) > first, WAIT_S)
+        await self.server.until(lambda: len(self.answers()) > first)
 
 
 Moment = Callable[[Night], Awaitable[None]]

@@ -8,10 +8,11 @@ import aiohttp
 
 from bot.core.clock import SystemClock
 from bot.core.ports import pause
-from tests.e2e import PATIENCE_S, running
+from tests.e2e import running
 from tests.fakes.openai_rules import list_of, mapping
 from tests.instrumented import free_port, get
 from tests.platforms import TELEGRAM, Platforms, keeps_secrets, stop
+from tests.sizes import PATIENCE_S
 
 LOOK_MS = 100
 

@@ -9,9 +9,10 @@ import pytest
 
 from bot.config.settings import WebPage
 from bot.web.server import open_server
-from tests.browser import PATIENCE_S, Tab, browser, find_chromium
+from tests.browser import Tab, browser, find_chromium
 from tests.fakes.clock import let_others_run
 from tests.fakes.platform import StreamingModel
+from tests.sizes import PATIENCE_S
 from tests.webbed import Webbed
 from tests.world import World
 

@@ -8,9 +8,9 @@ from adapters.web import MOST_SIGNALS, MOST_UNSTORED, PLACE, WebAdapter
 from bot.core.errors import PlatformError
 from bot.core.events import Outgoing
 from bot.core.ports import Drafts, Typing, implements
-from tests.e2e import PATIENCE_S
 from tests.fakes.clock import SimClock, let_others_run
 from tests.fakes.platform import StreamingModel
+from tests.sizes import PATIENCE_S
 from tests.webbed import webbed
 from tests.world import NINE, World
 
@@ -48,7 +48,7 @@ async def test_a_reply_is_seen_while_it_grows_and_then_is_a_line(world: World) -
         assert "我在，怎么啦" in (await page.visitor.get("/chat/lines")).plain
         assert signs[0] == ("lines", "")
         assert [kind for kind, _ in signs][-2:].count("lines") >= 1
-    await asyncio.wait_for(listening, 5)
+    await asyncio.wait_for(listening, PATIENCE_S)
 
 
 async def test_while_nobody_runs_it_a_line_is_refused_with_a_reason(world: World) -> None:

@@ -12,6 +12,7 @@ from bot.core.errors import StoreError
 from bot.web.requests import MOST_ADDRESSES, MOST_LOGINS, WRONG_TRIES, Login, Logins, open_token
 from bot.web.server import HEADERS
 from tests.fakes.clock import SimClock, let_others_run
+from tests.sizes import PATIENCE_S
 from tests.webbed import LISTS, TOKEN, Visitor, Webbed, webbed
 from tests.world import NINE, World
 
@@ -146,7 +147,7 @@ async def test_a_stream_ends_when_its_login_does(world: World) -> None:
         await let_others_run()
         await page.visitor.send("/logout")
         await world.wait(16)
-        assert (await asyncio.wait_for(streaming, 5)).text == ": here\n\n" * 2
+        assert (await asyncio.wait_for(streaming, PATIENCE_S)).text == ": here\n\n" * 2
 
 
 async def test_no_form_however_odd_gets_in_or_fails(world: World) -> None:

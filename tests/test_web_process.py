@@ -12,7 +12,8 @@ from bot.config.settings import WebPage
 from bot.core.clock import SystemClock
 from bot.core.ports import pause
 from bot.web.server import open_server
-from tests.e2e import PATIENCE_S, Home, Nuan, run, running
+from tests.e2e import Home, Nuan, run, running
+from tests.sizes import PATIENCE_S
 
 WHERE = re.compile(r"the web page is at (http://127\.0\.0\.1:(\d+)/)")
 

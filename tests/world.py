@@ -31,15 +31,10 @@ from tests.fakes.clock import SimClock, let_others_run
 from tests.fakes.model import ScriptedModel, ScriptedPainter, ScriptedSpeaker
 from tests.peek import Peek
 from tests.servers import URLS, read
+from tests.sizes import PATIENCE_S
 
 NINE = 1_781_226_000_000
 """Friday 2026-06-12 09:00 in Shanghai (01:00 UTC): an ordinary morning."""
-
-
-PATIENCE_S = 120.0
-"""How long a test waits for nuan to settle before it fails: far above what a slow machine needs, and a database that is
-gone is not waited for without end.
-"""
 
 MACHINE_ZONE = "Asia/Shanghai"
 """Where the machine of a World stands, whose zone counts when none is configured."""

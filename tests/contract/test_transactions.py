@@ -11,8 +11,7 @@ from bot.core.errors import StatementError, StoreError
 from bot.store.engine import Database
 from bot.store.transactions import Tx
 from tests.contract.engines import Engine
-
-WAIT_S = 10
+from tests.sizes import PATIENCE_S
 
 
 @pytest.fixture
@@ -59,7 +58,7 @@ class Gate:
     async def enter(self) -> "asyncio.Task[int]":
         """Begin; done when it has been opened."""
         held = asyncio.create_task(self._database.write(self._hold))
-        await asyncio.to_thread(self._entered.wait, WAIT_S)
+        await asyncio.to_thread(self._entered.wait, PATIENCE_S)
         return held
 
     async def open(self, waiting: int) -> None:
@@ -70,7 +69,7 @@ class Gate:
 
     def _hold(self, tx: Tx) -> int:
         self._entered.set()
-        self._open.wait(WAIT_S)
+        self._open.wait(PATIENCE_S)
         return 0
 
 
@@ -175,12 +174,12 @@ async def test_a_reader_sees_one_moment_and_what_was_written_before_it(database:
     def twice(tx: Tx) -> tuple[int, int]:
         first = tx.value("SELECT count(*) FROM setting")
         begun.set()
-        go_on.wait(WAIT_S)
+        go_on.wait(PATIENCE_S)
         return first, tx.value("SELECT count(*) FROM setting")
 
     await database.write(put(1))
     reading = asyncio.create_task(database.read(twice))
-    await asyncio.to_thread(begun.wait, WAIT_S)
+    await asyncio.to_thread(begun.wait, PATIENCE_S)
     await database.write(put(2))
     go_on.set()
     assert await reading == (1, 1)

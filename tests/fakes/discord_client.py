@@ -14,6 +14,7 @@ from discord.http import Route
 
 from tests.fakes.discord_server import FakeDiscord
 from tests.fakes.discord_world import Channel, User
+from tests.sizes import PATIENCE_S
 
 TOKEN = "made-up.discord.token"
 INTENTS = discord.Intents(guilds=True, members=True, messages=True, reactions=True, message_content=True)
@@ -42,8 +43,8 @@ class Client(discord.Client):
         return [args[0] if args else None for name, args in self.seen if name == event]
 
     async def until(self, event: str, count: int = 1) -> Any:
-        """Wait for so many such events; the first argument of the last. TimeoutError after 10 s."""
-        async with asyncio.timeout(10):
+        """Wait for so many such events; the first argument of the last. TimeoutError when they never come."""
+        async with asyncio.timeout(PATIENCE_S):
             while len(self.of(event)) < count:
                 self._news.clear()
                 await self._news.wait()

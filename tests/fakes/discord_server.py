@@ -18,6 +18,7 @@ from tests.fakes.discord_hooks import Hooks
 from tests.fakes.discord_people import People
 from tests.fakes.discord_rest import Rest
 from tests.fakes.discord_world import Channel, Json, Message, User, World
+from tests.sizes import PATIENCE_S
 
 CONTENT_INTENT = 1 << 15
 
@@ -118,7 +119,7 @@ class FakeDiscord:
         """Let the next requests fail that way, by default sends; `path` is a pattern below /api/v10."""
         self.front.faults.append(Fault(kind, method, path or Fault("503").path, times, retry_after))
 
-    async def until(self, true: Callable[[], bool], timeout_s: float = 10.0) -> None:
+    async def until(self, true: Callable[[], bool], timeout_s: float = PATIENCE_S) -> None:
         """Wait until this holds, looking after every request and gateway message; TimeoutError."""
         async with asyncio.timeout(timeout_s):
             while not true():

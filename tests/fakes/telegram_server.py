@@ -21,6 +21,7 @@ from tests.fakes.telegram_methods import call
 from tests.fakes.telegram_people import People
 from tests.fakes.telegram_shapes import Draft, Json, Params, Person, Refused, Request, Shown, Upload, bad
 from tests.fakes.telegram_world import Commands, World
+from tests.sizes import PATIENCE_S
 
 TOKEN = "7700000001:AAmadeupmadeupmadeupmadeupmadeup-00"
 HTML502 = "<html><head><title>502 Bad Gateway</title></head><body><center>nginx</center></body></html>"
@@ -114,7 +115,7 @@ class FakeTelegram:
         """Every call of one method, in order, also those that went wrong."""
         return [request for request in self.requests if request.method.lower() == method.lower()]
 
-    async def until(self, done: Callable[[], bool], within: float = 10.0) -> None:
+    async def until(self, done: Callable[[], bool], within: float = PATIENCE_S) -> None:
         """Wait until a condition holds, looked at after each call that is handled; TimeoutError after `within` s."""
         if done():
             return
