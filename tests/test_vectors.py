@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import pytest
 
+from bot.cli.model_checks import embedding_findings
 from tests.beating import DAY_S
 from tests.embedded import SOON, embedded_world, likeness, paid, settings, vectors
 from tests.fakes.clock import let_others_run
@@ -140,6 +141,17 @@ async def test_a_server_that_is_busy_is_waited_for_as_long_as_it_says(tmp_path: 
         assert next(call[0] for call in paid(world)) == "released"
 
 
+def with_vectors(world: World) -> list[object]:
+    """The memories that a recall finds by likeness, too."""
+    return [
+        text
+        for (text,) in world.rows(
+            "SELECT text FROM memory JOIN doc ON doc.kind = 'memory' AND ref = memory.id JOIN vector ON doc_id = doc.id "
+            "WHERE length(vector) > 0 ORDER BY memory.id"
+        )
+    ]
+
+
 async def test_one_text_that_the_server_refuses_does_not_keep_the_others_waiting(tmp_path: Path) -> None:
     def script(texts: list[str]) -> Vectors:
         return Vectors("http", 400) if any("花生" in text for text in texts) else Vectors()
@@ -148,10 +160,52 @@ async def test_one_text_that_the_server_refuses_does_not_keep_the_others_waiting
         for text in ("我的狗叫旺财", "我对花生过敏", "我有一只猫"):
             await world.say(f"记住{text}")
         await world.wait(SOON)
-        assert [text for text, _ in vectors(world)] == ["我的狗叫旺财", "我有一只猫"]
+        assert with_vectors(world) == ["我的狗叫旺财", "我有一只猫"]
         asked = len(server.asked.inputs)
         await world.wait(7200)
         assert len(server.asked.inputs) == asked
+
+
+async def test_a_text_that_the_server_refused_is_asked_for_again_when_an_operator_wants_it_and_never_before(
+    tmp_path: Path,
+) -> None:
+    refusing = True
+
+    def script(texts: list[str]) -> Vectors:
+        return Vectors("http", 400) if refusing and any("花生" in text for text in texts) else Vectors()
+
+    async with embedded_world(tmp_path, script, embedding={"batch": 1}) as (world, server):
+        for text in ("我的狗叫旺财", "我有一只猫", "我对花生过敏", "我爱吃花生酱", "花生酥也好吃"):
+            await world.say(f"记住{text}")
+        await world.wait(SOON)
+        assert with_vectors(world) == ["我的狗叫旺财", "我有一只猫"], "what is older does not wait for what is refused"
+        for _ in range(2):
+            await world.close()
+            await world.open()
+            await world.wait(DAY_S)
+            await world.say("今天真热")
+            await world.wait(SOON)
+        refused = [text for text in server.asked.texts if "花生" in text]
+        assert refused.count("我对花生过敏") == refused.count("记住我对花生过敏") == 1
+        told = await embedding_findings(world.settings, tmp_path)
+        (line,) = (each.text for each in told if each.state == "warn")
+        ((left,),) = world.rows("SELECT count(*) FROM doc WHERE id IN (SELECT doc_id FROM vector WHERE dimensions = 0)")
+        assert f"refused {left} documents" in line
+        refusing = False
+        assert await world.app._services.vector_maker.lacking() == left
+        await world.app._services.vector_maker.make_all(lambda made: None)
+        assert "我对花生过敏" in with_vectors(world)
+        assert not [each for each in await embedding_findings(world.settings, tmp_path) if "refused" in each.text]
+
+
+async def test_a_server_that_takes_no_text_is_asked_again_for_all_of_them(tmp_path: Path) -> None:
+    async with embedded_world(tmp_path, lambda texts: Vectors("http", 400)) as (world, server):
+        await world.say("记住我的狗叫旺财")
+        await world.wait(SOON)
+        assert with_vectors(world) == []
+        server.answers = lambda texts: Vectors()
+        await world.wait(60)
+        assert with_vectors(world) == ["我的狗叫旺财"]
 
 
 @pytest.mark.parametrize(

@@ -149,12 +149,15 @@ async def embedding_findings(settings: Settings, data: Path, url: str = "") -> t
     if url or (data / DATABASE).exists():
         try:
             async with await open_store(data, read_only=True, url=url) as store:
-                there, having = await store.vectors.counts(VectorSpace(embedder.name))
+                there, having, refused = await store.vectors.counts(VectorSpace(embedder.name))
         except StoreError:
             return tuple(found)  # told of the data folder itself
         until = " until a running nuan has made them" if works else ""
-        lacking = "" if having >= there else f"; the others are found by words alone{until}"
+        lacking = "" if having + refused >= there else f"; the others are found by words alone{until}"
         found.append(passed(path, f"{having} of {there} documents have a vector of {embedder.name}{lacking}"))
+        if refused:
+            advice = "they are found by words alone; `nuan memory backfill --vectors --apply` asks for them once more"
+            found.append(warned(path, f"{embedder.name} refused {refused} documents: {advice}"))
     return tuple(found)
 
 

@@ -50,8 +50,8 @@ of their texts: 32 texts of 1,000 Chinese characters take the local encoder 5.5 
 BEYOND = 1 << 62
 """More than any number of a document."""
 
-ALONE = 3
-"""Texts of a refused batch that are tried one by one before it is the server, and not one text, that is wrong."""
+PLAIN = "nuan"
+"""A text that any server takes: where it does not, the server is wrong, and not the text that it refused."""
 
 ONE_BY_ONE = ("refused", "overflow", "filtered")
 """Faults that a single text of a batch may have caused."""
@@ -298,22 +298,27 @@ class VectorMaker:
     async def make_all(self, progress: Callable[[int], None], *, anew: bool = False) -> None:
         """Make every vector that is lacking now; with `anew` those that are there go first.
 
-        `progress` is told how many are made, after each page. ModelError and OverBudget end it; what is made stays.
+        What was refused is asked for again. `progress` is told how many are made, after each page. ModelError and
+        OverBudget end it; what is made stays.
         """
+        if self._calls is None:
+            return
+        again = await self._store.vectors.ask_again(self._calls.embedder.name)
         if anew:
             await self._store.vectors.drop()
+        if anew or again:
             self._progress = VectorProgress()
         made = 0
-        while self._calls is not None and not self._stops and (page := await self._page()):
+        while not self._stops and (page := await self._page()):
             made += await self.make(page)
             self._pass(page)
             progress(made)
 
     async def lacking(self, *, anew: bool = False) -> int:
-        """How many documents have no vector; with `anew` how many there are."""
+        """How many documents have no vector, refused or not; with `anew` how many there are."""
         if self._calls is None:
             return 0
-        there, having = await self._store.vectors.counts(await self._space())
+        there, having, _ = await self._store.vectors.counts(await self._space())
         return there if anew else there - having
 
     async def make(self, page: Sequence[MissingEmbedding]) -> int:
@@ -339,11 +344,11 @@ class VectorMaker:
         """Say how far a round is that made so many vectors in that time."""
         if self._calls is None or self._stops:
             return
-        there, having = await self._store.vectors.counts(await self._space())
-        self._progress.waiting, named = there - having, model_fields("embeddings", self._calls.embedder.name)
-        pace = {"a_second": round(done * 1000 / took_ms, 1)}
+        there, having, refused = await self._store.vectors.counts(await self._space())
+        waiting, named = there - having - refused, model_fields("embeddings", self._calls.embedder.name)
+        self._progress.waiting, pace = waiting, {"a_second": round(done * 1000 / took_ms, 1)}
         if done:
-            pace["minutes_left"] = math.ceil((there - having) * took_ms / done / MINUTE_MS)
+            pace["minutes_left"] = math.ceil(waiting * took_ms / done / MINUTE_MS)
         self._log.info("embedding_progress", made=having, documents=there, **pace, **named)
 
     @property
@@ -397,19 +402,25 @@ class VectorMaker:
         try:
             return await self._call(batch)
         except ModelError as error:
-            if error.fault not in ONE_BY_ONE or len(batch) == 1:
+            if error.fault not in ONE_BY_ONE:
                 raise
-            trouble = error
-        made = failed = 0
-        for each in batch:
-            try:
-                made += await self._call((each,))
-            except ModelError as error:
-                failed += 1
-                if error.fault not in ONE_BY_ONE or (not made and failed >= min(ALONE, len(batch))):
-                    raise trouble from error
-                self._log.warning("not_embedded", document=each.id, fault=error.fault, detail=error.detail)
-        return made
+            if len(batch) == 1:
+                await self._refused(batch[0], error)
+                return 0
+        return sum([await self._one((each,)) for each in batch])
+
+    async def _refused(self, document: MissingEmbedding, error: ModelError) -> None:
+        """This one is not asked for again until an operator wants it; the error itself where no other text is taken."""
+        assert self._calls is not None
+        timeout_s = self._current.settings.memory.embedding.timeout_seconds
+        try:
+            _, settlement = await self._calls.embed((PLAIN,), document.chat_id, None, timeout_s)
+        except ModelError:
+            raise error from None
+        self._calls.note("")
+        self._log.warning("not_embedded", document=document.id, fault=error.fault, detail=error.detail)
+        nothing = (NewVector(document.id, document.text, b""),)
+        await self._store.vectors.put(VectorSpace(self._calls.embedder.name), nothing, settlement, self._clock.now())
 
     async def _call(self, batch: Sequence[MissingEmbedding]) -> int:
         assert self._calls is not None

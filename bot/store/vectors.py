@@ -45,7 +45,8 @@ class VectorState:
 
 @dataclass(frozen=True, slots=True)
 class NewVector:
-    """A vector about to be stored, with the document and the text that it is of."""
+    """A vector about to be stored, with the document and the text that it is of; empty, in a space of no dimensions, where
+    the model refused the text."""
 
     doc_id: int
     text: str
@@ -57,24 +58,31 @@ class Vectors(Repository):
 
     @reads
     def lacking(self, tx: Tx, space: VectorSpace, after: int, before: int, limit: int) -> tuple[MissingEmbedding, ...]:
-        """Documents between these numbers without a vector there, newest first; a document never changes its text."""
+        """Documents between these numbers without a vector there that were not refused, newest first; a document never
+        changes its text."""
         sql = (
             f"SELECT id, chat_id, {DOCUMENT_TEXT} FROM doc WHERE id > ? AND id < ? AND NOT EXISTS (SELECT 1 FROM vector "
-            f"{BY_SPACE} WHERE doc_id = doc.id AND model = ? AND dimensions = coalesce(nullif(?, 0), dimensions)) "
+            f"{BY_SPACE} WHERE doc_id = doc.id AND model = ? AND dimensions IN (0, coalesce(nullif(?, 0), dimensions))) "
             "ORDER BY id DESC LIMIT ?"
         )
         return tx.all(sql, after, before, space.model, space.dimensions, limit, to=MissingEmbedding)
 
     @reads
-    def counts(self, tx: Tx, space: VectorSpace) -> tuple[int, int]:
-        """How many documents there are, and how many of them have a vector there."""
-        of_space = "SELECT count(*) FROM vector WHERE model = ? AND dimensions = coalesce(nullif(?, 0), dimensions)"
-        return tx.value("SELECT count(*) FROM doc"), tx.value(of_space, space.model, space.dimensions)
+    def counts(self, tx: Tx, space: VectorSpace) -> tuple[int, int, int]:
+        """How many documents there are, how many of them have a vector there, and how many were refused."""
+        of_space = (
+            "SELECT count(*), coalesce(sum(CASE dimensions WHEN 0 THEN 1 ELSE 0 END), 0) FROM vector "
+            "WHERE model = ? AND dimensions IN (0, coalesce(nullif(?, 0), dimensions))"
+        )
+        looked_at, refused = tx.row(of_space, space.model, space.dimensions)
+        return tx.value("SELECT count(*) FROM doc"), looked_at - refused, refused
 
     @reads
     def dimensions(self, tx: Tx, model: str) -> int:
         """As many as the newest vector of that model has; 0 when there is none."""
-        return tx.number("SELECT dimensions FROM vector WHERE model = ? ORDER BY doc_id DESC LIMIT 1", model)
+        return tx.number(
+            "SELECT dimensions FROM vector WHERE model = ? AND dimensions > 0 ORDER BY doc_id DESC LIMIT 1", model
+        )
 
     @reads
     def state(self, tx: Tx, audience: Audience, model: str, known: VectorState) -> VectorState:
@@ -150,6 +158,11 @@ class Vectors(Repository):
     def drop(self, tx: Tx) -> None:
         """All vectors go; they are made anew."""
         tx.run("DELETE FROM vector")
+
+    @writes
+    def ask_again(self, tx: Tx, model: str) -> int:
+        """What that model refused lacks its vector again; how many documents that are."""
+        return tx.run("DELETE FROM vector WHERE model = ? AND dimensions = 0", model)
 
 
 def _vectors_since(tx: Tx, scopes: Sequence[str], model: str, since: int) -> dict[int | None, NumberState]:
