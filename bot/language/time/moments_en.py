@@ -26,7 +26,7 @@ from bot.language.time.parts import (
 from bot.text.catalogue import LazyPattern
 
 _FROM = LazyPattern(
-    rf"(?a)\b(?P<n>{EN}) (?P<unit>days?|weeks?|fortnights?) (?:from|after) (?:(?P<near>today|tomorrow)"
+    rf"(?a)\b(?P<n>{EN}) (?P<unit>days?|weeks?|fortnights?) (?:from|after|(?<=k )on|(?<=ks )on) (?:(?P<near>today|tomorrow)"
     rf"|(?:on )?(?:(?P<which>this|next|coming|this coming) )?(?P<day>{WEEKDAY_EN}))\b"
 )
 """A week from Friday."""
@@ -343,6 +343,9 @@ def _days(reading: Reading) -> None:
     if reading.take(_WEEKS):
         reading.doubt("day")
     for match in reading.take(_WEEKDAY):
+        if match["week"] and not match["which"]:  # a week from then
+            reading.name_day(NamedDay("weekday", weekday=weekday_of(match["day"]), plus=7))
+            continue
         if match["week"]:
             reading.doubt("day")
         kinds = {

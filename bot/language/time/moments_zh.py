@@ -125,7 +125,8 @@ _DOTTED = LazyPattern(r"(?<![\d.])\d{1,2}\.\d{1,2}(?!\d|\.|\s?(?:小时|个|元|
 _MONTH_DAY = LazyPattern(rf"(?P<steps>这个?|本|下+个?)月的?(?P<n>{ZH})[号日]")
 _MONTH_END = LazyPattern(r"(?P<steps>这个?|本|下+个?)?月的?(?:底|末|最后一天)")
 _MONTHS = LazyPattern(r"下+个?月|这个月|本月|明年|后年")
-_NUMBER = LazyPattern(rf"(?P<n>{ZH})号(?!线|楼|院|店|码|公|文|门|桌|房|机|柜|馆|选|球|车|电|令)")
+_NO_DAY = "号(?!线|楼|院|店|码|公|文|门|桌|房|机|柜|馆|选|球|车|电|令)"
+_NUMBER = LazyPattern(rf"(?P<n>{ZH})(?:{_NO_DAY}|(?=[-~到至、]{ZH}{_NO_DAY}))")
 _FEAST = LazyPattern("(?P<feast>" + "|".join(FEASTS_ZH) + "|圣诞(?!老|树|礼|卡|歌))节?")
 
 _HOUR = r"(?P<h>\d{1,2}|[零〇一二三四五六七八九十两]{1,3})"

@@ -50,11 +50,14 @@ _FORMS = (
     r"(?<!\d/)(?P<slash>\d{1,2})/(?P<slashed>\d{1,2})(?:/(?P<slashyear>\d{4}))?(?![/%\d]|th)",
     rf"the (?P<number>{_ORDINAL}){_ENDS}",
     rf"(?<!every )(?<!each )(?<!black )(?<!good )(?:on |this past )?(?P<bare>{FULL_WEEKDAY_EN})(?! week)",
+    rf"(?<!every )(?<!each )(?:on )?(?P<weekafter>{FULL_WEEKDAY_EN}) week",
     rf"(?:on|by|until|till|before|for|from) (?P<short>{WEEKDAY_EN})",
     r"(?P<shorter>mon|tues?|thu|thurs|fri)(?= (?:at|morning|afternoon|evening|night|\d))",
 )
 _TIME = LazyPattern(r"(?<![a-z0-9])(?:" + "|".join(_FORMS) + r")(?![a-z0-9])")
-_PASSING = frozenset(("weekend", "feast", "number", "short", "shorter", "slash", "ahead", "from", "monthly"))
+_PASSING = frozenset(
+    ("weekend", "feast", "number", "short", "shorter", "slash", "ahead", "from", "weekafter", "monthly")
+)
 _NEAR = DAYS_OFF | {"last night": -1, "this morning": 0, "this afternoon": 0, "this evening": 0}
 _STEP = {"last": -1, "past": -1, "this": 0, "the": 0, "next": 1}
 
@@ -84,11 +87,11 @@ def _ago(part: dict[str, str], today: date) -> TimeReading | None:
 
 
 def _from(part: dict[str, str], today: date) -> TimeReading | None:
-    base = part["base"].split(" ")[-1]
+    base = part.get("weekafter") or part["base"].split(" ")[-1]
     start = calendar.days_off(today, int(base == "tomorrow"))
     if base not in ("now", "today", "tomorrow"):
         start = calendar.days_off(today, (weekday_of(base) - today.weekday()) % 7)
-    return _counted(part["from"], part["fromunit"], start.first) if start else None
+    return _counted(part.get("from", "a"), part.get("fromunit", "week"), start.first) if start else None
 
 
 def _counted(word: str, unit: str, start: date) -> TimeReading | None:
@@ -210,6 +213,7 @@ _MEANINGS: dict[str, Callable[[dict[str, str], date], TimeReading | None]] = {
     "count": _ago,
     "ahead": lambda part, today: _counted(part["ahead"], part["aheadunit"], today),
     "from": _from,
+    "weekafter": _from,
     "which": _period,
     "weekend": lambda part, today: calendar.every_week(today, 5, 2),
     "monthend": _month_end,
