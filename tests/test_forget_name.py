@@ -143,3 +143,30 @@ async def test_the_line_just_before_is_not_kept_whoever_wrote_it_but_their_promi
     assert world.replies[-1] == "好，“我答应周五…”我不记", "no more of it than tells which line"
     assert world.peek.events("off_record", text=Like("我答应%")) == [(1,)]
     assert world.peek.commitments("text") == [("我答应周五前把报告交给老王",)]
+
+
+@pytest.mark.parametrize("hours", [0, 6])
+@pytest.mark.parametrize(
+    ("lines", "undo", "later"),
+    [
+        (("call me Ann", "call me Beth", "forget my name"), "undo", "good morning, how is it going?"),
+        (("call me Ann", "call me Beth", "forget Beth"), "undo", "good morning, how is it going?"),
+        (("叫我Ann", "叫我Beth", "忘记我的名字"), "撤销", "今天天气怎么样呀"),
+        (("叫我Ann", "以後叫我Beth", "忘記我的名字"), "撤銷", "今天天氣怎麼樣呀"),
+    ],
+)
+async def test_with_a_name_goes_what_somebody_was_called_before_it(
+    world: World, lines: tuple[str, ...], undo: str, later: str, hours: int
+) -> None:
+    """Else the opening still tells how they wanted to be called, and nuan calls them so; the name itself can come back."""
+    for line in lines:
+        await world.wait(10)
+        await world.say(line)
+    await world.wait(hours * 3_600)
+    if not hours:
+        await world.say("/new")
+    await world.say(later)
+    opening = "\n".join(message.content for message in world.turns[-1])
+    assert [name for name in ("Ann", "Beth") if name in opening or held(world, name)] == []
+    await world.say(undo)
+    assert world.peek.memories("text", disabled_at=None) == [("Beth",)]

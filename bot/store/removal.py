@@ -20,7 +20,7 @@ from bot.store.memories import Receipt, address_lines, chats_of_memory, earlier_
 from bot.store.notes import RemovedContent, remove_from_notes
 from bot.store.outbox import unsent, waiting_files, withdraw
 from bot.store.reminders import drop_reminders, forget_reminders, reminder_lines
-from bot.store.schema import IS_NAME, NO_LIMIT, placeholders
+from bot.store.schema import IS_NAME, NO_LIMIT, SELECT_MEMORY, placeholders
 from bot.store.sessions import drop_log, end_logs
 from bot.store.supersession import bring_back, drop_merges, end_memory, restore_former, scrub_merges
 from bot.store.transactions import Tx
@@ -145,6 +145,9 @@ def disable_memories(tx: Tx, forgetting: Forgetting, chat_id: int, at: int) -> N
         end_memory(tx, memory.id, "asked", at, purge_at)
         tx.run("DELETE FROM rewriting WHERE memory_id = ?", memory.id)
         drop_merges(tx, memory.id, at, purge_at)
+    # What they were called before is no copy of it, but of their name nothing is left to be told.
+    before = () if forgetting.unwished else _names_before(tx, forgetting.memories)
+    for memory in (*forgetting.memories, *before):
         places.setdefault((memory.owner_id, memory.chat_id, memory.visibility == "chat"), []).append(memory)
     told: dict[tuple[int, ...], EchoIndex] = {}
     for memories in places.values():
@@ -152,6 +155,16 @@ def disable_memories(tx: Tx, forgetting: Forgetting, chat_id: int, at: int) -> N
         if chats not in told:
             told[chats] = EchoIndex(lines_said_in(tx, chats, forgetting.person_id))
         _scrub(tx, memories, told[chats], chats, at, purge_at)
+
+
+def _names_before(tx: Tx, memories: Iterable[Memory]) -> tuple[Memory, ...]:
+    """How the same people were called there before, of those among these memories that say how they are."""
+    sql = (
+        f"{SELECT_MEMORY}WHERE owner_id = ? AND chat_id = ? AND visibility = ? AND slot = 'address' "
+        "AND disabled_reason = 'replaced'"
+    )
+    whose = {(each.owner_id, each.chat_id, each.visibility) for each in memories if each.slot == "address"}
+    return tuple(found for one in sorted(whose, key=str) for found in tx.all(sql, *one, to=Memory))
 
 
 def _scrub(

@@ -18,7 +18,7 @@ from bot.language.wishes.patterns import (
     shaped,
     templates,
 )
-from bot.text.catalogue import LazyPattern
+from bot.text.catalogue import LazyPattern, read_table
 from bot.text.fold import ENGLISH_FUNCTION_WORDS, fold, fold_mapped, unfold
 from bot.text.similarity import names_promise
 from bot.text.terms import runs, words
@@ -41,6 +41,8 @@ _OTHER = LazyPattern(r"[^\W_a-z0-9\u00c0-\u024f]+")
 _WEAK = LazyPattern("[我你您的对了在是吗呢吧啊也都很就还有]")
 """Characters that come and go between two ways to say the same."""
 
+_NAME = frozenset(("name", *read_table("bot.language", "slots")["one"]["name"]))
+"""By which words somebody wants forgotten how they are called."""
 MOST_CHARS = 120
 """A wish is short."""
 
@@ -188,6 +190,9 @@ def matching(content: str, memories: tuple[Memory, ...]) -> tuple[Memory, ...]:
     features = features_of(wanted)
     if not wanted:
         return ()
+    names = tuple(memory for memory in memories if memory.slot in ("address", "name")) if wanted in _NAME else ()
+    if names:
+        return names
     cores = [(memory, core_of(memory.text)) for memory in memories]
     same = tuple(memory for memory, core in cores if core == wanted)
     if same:
