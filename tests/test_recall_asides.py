@@ -260,6 +260,8 @@ async def test_a_person_asks_in_their_own_chat_for_what_they_said_in_a_group(wor
         ("我对谁都没说什么，她却知道了", False),
         ("我對花生過敏", False),
         ("我妹妹住在哪裡？她搬到台中了。", False),
+        ("你今天忙不忙？" * 100, True),
+        ("你今天忙不忙？" * 100 + "我搬家了。", False),
     ],
 )
 def test_a_bare_question_is_told_from_what_tells_something(text: str, asked: bool) -> None:

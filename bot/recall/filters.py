@@ -4,8 +4,8 @@ import tomllib
 from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache, wraps
+from hashlib import blake2b
 from importlib.resources import files
-from typing import TypeVar
 
 from bot.core.memories import Memory
 from bot.core.recall import Candidate, ScoredHit, SearchHit, TimeSpan
@@ -14,8 +14,6 @@ from bot.recall.query import SearchQuery
 from bot.text.catalogue import LazyPattern
 from bot.text.fold import fold
 from bot.text.length import SENTENCE, clauses_of
-
-T = TypeVar("T")
 
 NEWS = 0.3
 """What a line of nuan's tells that no person near it tells, as a share of the best fit: less is small talk. The same of
@@ -41,7 +39,8 @@ FORMER = 0.9
 """What a former value has of the figure of the one that took its place, where the question is about the past."""
 
 KNOWN_TEXTS, KNOWN_CHARS = 4_096, 500
-"""Texts of at most so many characters that are read only once: the same lines are candidates again and again."""
+"""Texts that are read only once, since the same lines are candidates again and again, and the characters of those that
+are kept for it."""
 
 _WORDS = tomllib.loads(files("bot.recall").joinpath("wording.toml").read_text("utf-8"))
 _PAST, _ASKED, _SAID, _REQUESTS, _REQUESTED, _ASKS, _LEADS, _PRESUMES, _CHANGED = (
@@ -50,13 +49,30 @@ _PAST, _ASKED, _SAID, _REQUESTS, _REQUESTED, _ASKS, _LEADS, _PRESUMES, _CHANGED 
 )
 
 
-def _remembered(read: Callable[[str], T]) -> Callable[[str], T]:
-    """The same function of a text, which remembers what it said of short ones."""
-    known = lru_cache(KNOWN_TEXTS)(read)
-    return wraps(read)(lambda text: known(text) if len(text) <= KNOWN_CHARS else read(text))
+def _remembered(read: Callable[[str], bool]) -> Callable[[str], bool]:
+    """The same verdict on a text, which is read once; what was said of long ones is remembered by their digests."""
+    known, of_long = lru_cache(KNOWN_TEXTS)(read), dict[bytes, bool]()
+
+    @wraps(read)
+    def verdict(text: str) -> bool:
+        if len(text) <= KNOWN_CHARS:
+            return known(text)
+        digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        found = of_long.get(digest)
+        if found is None:
+            if len(of_long) >= KNOWN_TEXTS:
+                of_long.clear()
+            found = of_long[digest] = read(text)
+        return found
+
+    return verdict
 
 
-_fold = _remembered(fold)
+_known_fold = lru_cache(KNOWN_TEXTS)(fold)
+
+
+def _fold(text: str) -> str:
+    return _known_fold(text) if len(text) <= KNOWN_CHARS else fold(text)
 
 
 def asks_about_past(question: str) -> bool:
@@ -67,14 +83,14 @@ def asks_about_past(question: str) -> bool:
 @_remembered
 def only_asks(text: str) -> bool:
     """Whether a line only asks, so that it tells nothing: no clause states anything, nor takes it as known."""
-    parts = [clause for words, end in SENTENCE.findall(_fold(text)) for clause in clauses_of(words + end)]
     asked = False
-    for part in (part for each in reversed(parts) if (part := each.strip(" ,，"))):
-        if not _ASKS.search(part) or _PRESUMES.search(part):
-            if not _LEADS.search(part):
-                return False
-        else:
-            asked = True
+    for words, end in reversed(SENTENCE.findall(_fold(text))):  # most lines are known by their last clause
+        for part in filter(None, [each.strip(" ,，") for each in reversed(clauses_of(words + end))]):
+            if not _ASKS.search(part) or _PRESUMES.search(part):
+                if not _LEADS.search(part):
+                    return False
+            else:
+                asked = True
     return asked
 
 
@@ -189,7 +205,7 @@ def lines_to_hide(question: SearchQuery, fit: LexicalFit, candidates: Sequence[C
     requests = {each.finding.doc for each in told.values() if not of_requests and _requests(each.finding.text)}
     telling = {each.finding.doc for each in candidates if each.finding.kind in ("line", "memory")}
     of_people = [each for each in candidates if each.finding.person_id is not None]
-    quotable = cache(lambda: [(_fold(each.finding.text), each) for each in of_people])
+    quotable = cache(lambda: [(_fold(each.finding.text), fit.shares[each.finding.doc]) for each in of_people])
 
     def untold(finding: SearchHit, known: Container[str]) -> float:
         return sum(share for term, share in fit.shares[finding.doc].items() if term not in known)
@@ -205,10 +221,15 @@ def lines_to_hide(question: SearchQuery, fit: LexicalFit, candidates: Sequence[C
             return any(untold(finding, fit.shares[doc]) < NEWS * fit.best for doc in telling - requests)
         if finding.person_id is not None or of_nuan:
             return False
-        near = [told[place] for step in range(-NEAR, NEAR + 1) if (place := (line.chat_id, line.place + step)) in told]
-        text = _fold(finding.text)
-        near += [each for words, each in quotable() if len(words) >= QUOTED and words in text]
-        return untold(finding, {term for each in near for term in each.terms}) < NEWS * fit.best
+        places = [(line.chat_id, line.place + step) for step in range(-NEAR, NEAR + 1)]
+        near = [fit.shares[told[place].finding.doc] for place in places if place in told]
+        own, text = fit.shares[finding.doc].keys(), _fold(finding.text)
+        near += [
+            shares
+            for words, shares in quotable()
+            if len(words) >= QUOTED and not own.isdisjoint(shares) and words in text
+        ]
+        return untold(finding, set[str]().union(*near)) < NEWS * fit.best
 
     return frozenset(each.finding.doc for each in candidates if aside(each.finding))
 

@@ -54,7 +54,7 @@ _ENOUGH = 10
 _LONGEST = 160
 """Characters of the only one that is taken where none has room."""
 
-SENTENCE = re.compile(r"((?:[^。！？!?\n；;….]|\.(?!\s|$))+)([。！？!?；;….]*)")
+SENTENCE = re.compile(r"((?:[^。！？!?\n；;….]+|\.(?!\s|$))+)([。！？!?；;….]*)")
 """A sentence, and what ends it."""
 
 CLAUSE_MARKS = r"[，,、。.!！?？;；:：…~～\n]+"
