@@ -253,6 +253,16 @@ def test_of_what_is_found_by_its_meaning_alone_the_likest_comes_first_however_ol
     assert ids(words) == [2, 1], "words that tell as much are ordered by age"
 
 
+def test_a_guess_by_meaning_lifts_no_line_around_it_unless_words_are_found_too() -> None:
+    likest = line(1, "坚果我一口都不能碰", talk=1)
+    around = [line(number, text, talk=2) for number, text in ((11, "那家店晚上人很多"), (12, "我们坐在靠窗的位置"))]
+    like = Likeness({1: (1, 0.7), 11: (2, 0.69), 12: (3, 0.69)}, shares={1: 1.0, 11: 0.97, 12: 0.97})
+    apart = ranked("订了沙爹", likest, *around, mode="hybrid", likeness=like)
+    assert ids(apart)[0] == 1, "two that are a little less like do not lift each other over it"
+    named = ranked("沙爹晚上坐窗边", likest, *around, mode="hybrid", likeness=like)
+    assert ids(named)[0] != 1, "with words found, what stands side by side counts"
+
+
 def test_what_is_former_comes_by_likeness_no_more_than_by_words() -> None:
     was, now = memory(1, "我住在苏州平江路"), memory(2, "我住在杭州滨江")
     was = replace(was, memory=replace(was.memory, former_at=NOW) if was.memory else None)

@@ -41,9 +41,15 @@ LIKE_BEST, NEW_TERMS, FEEDBACK = 5, 12, 0.3
 SUPPORT = ((1, 0.3), (2, 0.15), (-1, 0.2), (-2, 0.1))
 """What of its fit a line gives to those after it (an answer follows its question) and before it, by their place."""
 
-MEANT, LEAST_WORDS, FALL = 2.0, 4.0, 3
+MEANT, FALL, LEAST_WORDS = 2.0, 3, 4.0
+ALONE, ALONE_FALL = 6.0, 16
 """What the likest document has for its meaning, as a share of what the best one's words tell, or of about one rare word;
-the more of what the question's words tell that one document holds, the less, by this power (docs/architecture.md)."""
+the more of what the question's words tell that one document holds, the less, by this power. So much more where next to
+nothing of them is held (docs/recall.md)."""
+
+FIRM_FALL = 8
+"""The more of what the question's words tell that one document holds, the more what is found by meaning supports the lines
+around it, by this power: a likeness beside no shared word is a guess (docs/recall.md)."""
 
 LIKE_LIFTING = 10
 """Lines that are found by meaning, the likest, whose neighbours are looked at as well."""
@@ -182,15 +188,18 @@ def lexical_fit(
             found = terms[number]
             figures[number] += sum(_shares(more, term_counts(found, more), len(found), average).values())
     by_meaning: dict[int, float] = {}
+    guessed: dict[int, float] = {}
     if meant and figures:
         held = sum(weights[term] for term in shares[first] if term not in question.beside)
-        weight = MEANT * max(*figures.values(), LEAST_WORDS) * (1 - min(held / whole, 1.0) if whole else 1.0) ** FALL
+        untold = 1 - min(held / whole, 1.0) if whole else 1.0
+        weight = (MEANT * untold**FALL + ALONE * untold**ALONE_FALL) * max(*figures.values(), LEAST_WORDS)
         for number in figures.keys() & meant.keys():
             given = weight * meant[number]
             figures[number] += given
             by_meaning[number] = given / figures[number] if given else 0.0
+        guessed = {number: share * untold**FIRM_FALL for number, share in by_meaning.items()}
         best = max(best, *figures.values())
-    figures = _around(figures, candidates)
+    figures = _around(figures, candidates, guessed)
     top = max(figures.values(), default=0.0)
     for each in candidates:
         number = each.finding.doc
@@ -199,7 +208,7 @@ def lexical_fit(
         if question.spans and in_spans(each.finding.at, question.spans):
             figures[number] = figures[number] * (1 + DATED) + DATED_ALONE * (top or 1.0)
     best = best or float(bool(top or question.spans))
-    return LexicalFit(weights, _in_talks(figures, candidates), best, shares, counts, by_meaning)
+    return LexicalFit(weights, _in_talks(figures, candidates, guessed), best, shares, counts, by_meaning)
 
 
 def in_spans(at: int, spans: Iterable[TimeSpan]) -> bool:
@@ -266,8 +275,10 @@ def _feedback(
     return more, [number for number, found in there.items() if not found.isdisjoint(new)]
 
 
-def _around(figures: Mapping[int, float], candidates: Sequence[Candidate]) -> dict[int, float]:
-    """Lines support those around them in the chat."""
+def _around(
+    figures: Mapping[int, float], candidates: Sequence[Candidate], guessed: Mapping[int, float]
+) -> dict[int, float]:
+    """Lines support those around them in the chat, by what of their figures is not `guessed`."""
     chats: dict[int, dict[int, tuple[int, int, bool]]] = defaultdict(dict)
     for each in candidates:
         line, number = each.finding.line, each.finding.doc
@@ -277,7 +288,7 @@ def _around(figures: Mapping[int, float], candidates: Sequence[Candidate]) -> di
     lifted = dict(figures)
     for places in chats.values():
         for place, (number, talk, _) in places.items():
-            figure = figures[number]
+            figure = figures[number] * (1 - guessed.get(number, 0.0))
             for step, share in SUPPORT if figure else ():
                 other, its_talk, says = places.get(place + step, NOWHERE)
                 if says:
@@ -285,10 +296,13 @@ def _around(figures: Mapping[int, float], candidates: Sequence[Candidate]) -> di
     return lifted
 
 
-def _in_talks(figures: dict[int, float], candidates: Sequence[Candidate]) -> dict[int, float]:
+def _in_talks(
+    figures: dict[int, float], candidates: Sequence[Candidate], guessed: Mapping[int, float]
+) -> dict[int, float]:
     """Lines of a talk that is about the question count more."""
     lines = {each.finding.doc: (line.chat_id, line.talk) for each in candidates if (line := each.finding.line)}
-    sums = talk_sums(((talk, figures[number]) for number, talk in lines.items()), TALK_DECAY)
+    firm = ((talk, figures[number] * (1 - guessed.get(number, 0.0))) for number, talk in lines.items())
+    sums = talk_sums(firm, TALK_DECAY)
     if not sums:
         return figures
     return figures | {number: figures[number] * (1 + IN_TALK * sums[talk]) for number, talk in lines.items()}
