@@ -154,8 +154,11 @@ class OpeningReader:
         """The block that a log would open with that this person begins there now."""
         return self.opening(await self.facts(audience, chat, person, now), person)
 
-    async def facts(self, audience: Audience, chat: Chat, person: Person, now: int) -> OpeningFacts:
-        """What this audience may be told, with the days of the calendar that counts for this person there."""
+    async def facts(
+        self, audience: Audience, chat: Chat, person: Person, now: int, *, talks: bool = True
+    ) -> OpeningFacts:
+        """What this audience may be told, with the days of the calendar that counts for this person there; of past `talks`
+        only if these are wanted."""
         words, settings, wake = self._current.words, self._current.settings, self._wake(chat.persona)
         zone, script = words.zone_of(chat, person), words.script(person)
         tz = words.tz(zone)
@@ -165,6 +168,7 @@ class OpeningReader:
         reminders = await self._store.reminders.open(person.id, None if alone is not None else chat.id, shared=True)
         said = {memory.chat_id for memory in found.memories if memory.visibility == "chat"}
         said |= {one.chat_id for one in commitments} | {one.chat_id for one in reminders}
+        elsewhere = said - {chat.id}
         return OpeningFacts(
             bot_name=settings.bot.names[0],
             who=wake.who[script],
@@ -176,15 +180,15 @@ class OpeningReader:
             present=tuple(found.people[number] for number in audience.person_ids[:PEOPLE]),
             names={number: each.name for number, each in found.people.items()},
             memories=found.memories,
-            dialogues=await past_talks(self._store, audience, person.id, now),
+            dialogues=await past_talks(self._store, audience, person.id, now) if talks else (),
             vitality={m.id: vitality(m, now) for m in found.memories if m.kind in LIVING and not m.kept},
             commitments=commitments,
             reminders=reminders,
             last_at=found.last_at,
-            topic=await self._sectioning.topic(audience, person.id, now),
+            topic=await self._sectioning.topic(audience, person.id, now) if talks else None,
             met=found.met,
             user=wake.user if alone is not None and alone.is_owner else "",
-            groups=await self._store.people.titles(said - {chat.id}),
+            groups=await self._store.people.titles(elsewhere) if elsewhere else {},
             changed=found.changed,
             repeats={one.id: rule_label(words, one.rule, script) for one in reminders if one.rule},
         )
@@ -193,7 +197,8 @@ class OpeningReader:
         self, named: frozenset[date], audience: Audience, chat: Chat, person: Person, said: str, now: int
     ) -> tuple[OpeningLine, ...]:
         """What lies ahead for this audience on one of these days, the soonest first, without what `said` tells."""
-        facts, script = await self.facts(audience, chat, person, now), self._current.words.script(person)
+        facts = await self.facts(audience, chat, person, now, talks=False)
+        script = self._current.words.script(person)
         days = DayFormatter(now, facts.tz, self._current.words.opening(script), self._current.words.days(script))
         coming = [one for one in upcoming(facts, days) if one.day in named and one.dated not in COARSE_DATES]
         lines = [(one, LineBuilder(facts, days).due(one)) for one in coming]
