@@ -3,6 +3,7 @@ second look at those. Sessions, labels and answers were written by people and a 
 
 import json
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import pytest
@@ -28,9 +29,9 @@ class Recorded:
     answer: str
     check: str
 
-    @property
+    @cached_property
     def found(self) -> Review:
-        """What stands in the end."""
+        """What stands in the end; worked out once for all tests."""
         told = json.loads(planted(self.answer, self.session))
         told["statements"] = told["statements"][:LOOKED_AT]
         first = review(json.dumps(told), self.session.lines, self.session.scope, self.shown)
