@@ -1,5 +1,7 @@
 """忘记 follows what was made from a message: replies, experiences, digests, and the command itself."""
 
+import pytest
+
 from tests.fakes.model import calls, says
 from tests.peek import Like
 from tests.world import World
@@ -97,3 +99,27 @@ async def test_the_receipt_says_what_else_of_the_same_line_goes_with_it(world: W
         "同一句话里记下的也一起忘掉了：#2“养了一只猫”",
     ]
     assert world.peek.memories.count(disabled_at=None) == 0
+
+
+@pytest.mark.parametrize("wish", ["忘记我怕狗的事", "忘記我怕狗的事", "忘记 #1"])
+async def test_what_nuan_said_later_knowing_a_memory_goes_however_it_is_asked(world: World, wish: str) -> None:
+    """By its number, or with all that was said of the matter: the words of the memory reach farther than the line's."""
+    world.model.digests = True
+    said = '{"summary": "大黄吓过阿宁", "statements": [{"text": "阿宁怕狗", "who": "小王", "from": [1]}]}'
+    world.model.script = lambda request: "嗯嗯" if request.prompt.tools else said
+    await world.say("我怕狗，小时候被咬过一次")
+    for line in ("昨天路上遇到一只特别大的", "后来邻居把它牵走了", "我才敢回家去"):
+        await world.say(line)
+    await world.say("/new")
+    world.model.script = lambda request: (
+        "阿宁别怕，大黄走了" if request.prompt.tools else '{"summary": "", "statements": []}'
+    )
+    await world.say("今天去公园散步了，天气不错")
+    assert "阿宁怕狗" in str(world.peek.memories("text", disabled_at=None))
+    world.model.script = lambda request: "好"
+    await world.say(wish)
+    asked = len(world.prompts)
+    await world.say("在吗，我又来了")
+    assert "大黄" not in everything_sent(world, asked) + str(world.peek.events("text")) + str(
+        world.peek.digests("summary")
+    )

@@ -124,7 +124,8 @@ def forget_memories(tx: Tx, forgetting: Forgetting, receipt: Receipt, at: int) -
     if (before := earlier_receipt(tx, receipt, at)) is not None:
         return before
     if forgetting.lines:
-        delete_lines(tx, dict(forgetting.lines), at)
+        told = [text for memory in forgetting.memories for text in memory.wordings]
+        delete_lines(tx, dict(forgetting.lines), at, told)
     if forgetting.unwished:
         # First: what holds again is no copy of what goes, even where it says the same (叫我 and 别叫我).
         restore_names(tx, forgetting.memories, at)
@@ -360,9 +361,9 @@ def delete_message(tx: Tx, chat_id: int, target: str, at: int) -> None:
         _stop(tx, logs_of(tx, {number}), at)
 
 
-def delete_lines(tx: Tx, said: dict[int, str], at: int) -> None:
-    """These lines (id: text) are gone with everything made from them."""
-    texts = {text for text in said.values() if text}
+def delete_lines(tx: Tx, said: dict[int, str], at: int, told: Iterable[str] = ()) -> None:
+    """These lines (id: text) are gone with everything made from them; `told` is what memories say of the same."""
+    texts = {text for text in (*said.values(), *told) if text}
     gone_ids = set(said) | _receipts(tx, set(said)) | address_lines(tx, said) | reminder_lines(tx, set(said))
     sql = "SELECT epoch_id FROM turn JOIN event ON event.turn_id = turn.id WHERE event.id = ? AND event.kind = 'bot'"
     stale = logs_of(tx, gone_ids) | tx.ids_for(sql, said)
