@@ -175,11 +175,12 @@ def _new(
         for term in told.intersection(terms):
             times = seen[term]
             times[place] = times.get(place, 0) + 1
+    rarities = [words.rarity(holding) for holding in range(max(map(len, seen.values()), default=0) + 1)]
     sums: list[tuple[float, str]] = []
     for term, times in seen.items():
         if len(times) > 1:
-            sure = sum([figure * min(times.get(place, 0), MOST_LINES) for place, figure in best.items()])
-            sums.append((-sure * words.rarity(len(times)), term))
+            sure = sum([figure * min(times[place], MOST_LINES) for place, figure in best.items() if place in times])
+            sums.append((-sure * rarities[len(times)], term))
     ordered = heapq.nsmallest(NEW_TERMS, sums)
     return [(figure / ordered[0][0], seen[term]) for figure, term in ordered]
 
