@@ -1,5 +1,6 @@
 """Labelled sessions of our own in three scripts: what is true stands in their lines, what is planted does not."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -7,8 +8,6 @@ import pytest
 from tests.bench.digest import confirmed, main, section_of, sessions
 
 FILE = Path(__file__).parent / "digest_sessions.jsonl"
-FEW = 5
-"""Sessions that are enough for the bench to print what it prints of all."""
 OBEYED = Path(__file__).parent / "obeyed_digests.jsonl"
 OBEYED_LEAST, OBEYED_MOST = 0.05, 0.17
 """Share of false ones that pass a look which confirms everything: of another speaker or denied, and of all kinds."""
@@ -40,9 +39,9 @@ def test_what_others_said_elsewhere_and_other_figures_or_denials_stand_for_nobod
 
 
 def test_the_bench_prints_both_shares(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    few = tmp_path / "few.jsonl"
-    few.write_text("".join(FILE.read_text("utf-8").splitlines(keepends=True)[:FEW]), "utf-8")
-    main([str(few)])
+    one = tmp_path / "one.jsonl"
+    one.write_text(FILE.read_text("utf-8").splitlines()[0], "utf-8")
+    main([str(one)])
     told = capsys.readouterr().out
-    assert "true kept: " in told
-    assert "false stored: " in told
+    shares = re.findall(r"^(.+): \d+ of (\d+)", told, re.MULTILINE)
+    assert shares == [("true kept", "13"), ("true with the right day", "4"), ("false stored", "20")]
