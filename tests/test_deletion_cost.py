@@ -131,7 +131,7 @@ async def test_a_restore_reads_a_chat_once_for_all_that_was_forgotten_there(tmp_
     few, once = await restored(tmp_path / "few", 3)
     many, again = await restored(tmp_path / "many", 13)
     assert once == again
-    assert many - few <= 10 * 130
+    assert many - few <= 10 * 180  # each line that nuan said knowing it takes some
 
 
 async def test_a_summary_is_emptied_once_however_many_of_its_lines_go(tmp_path: Path) -> None:

@@ -123,3 +123,17 @@ async def test_what_nuan_said_later_knowing_a_memory_goes_however_it_is_asked(wo
     assert "大黄" not in everything_sent(world, asked) + str(world.peek.events("text")) + str(
         world.peek.digests("summary")
     )
+
+
+async def test_what_nuan_said_in_a_talk_whose_log_is_gone_by_its_age_goes_too(world: World) -> None:
+    """Else it comes back when the talk is digested again."""
+    world.model.script = lambda request: "阿宁别怕，大黄走了"
+    await world.say("记住阿宁怕狗。为什么会这样呢？")
+    for line in ("昨天路上遇到一只特别大的", "后来邻居把它牵走了", "我才敢回家去"):
+        await world.say(line)
+    await world.wait(9 * 86_400)
+    assert world.peek.entries.count() == 0
+    assert "大黄" in str(world.peek.events("text"))
+    world.model.script = lambda request: "好"
+    await world.say("忘记 #1")
+    assert "大黄" not in str(world.peek.events("text"))

@@ -212,7 +212,10 @@ def _lines_and_logs(tx: Tx, memory: Memory, lines: EchoIndex, logs: EchoIndex) -
             )
         )
     hidden |= reminder_lines(tx, hidden)
-    stale = logs_of(tx, hidden) | {epoch for text in memory.wordings for epoch in logs.echoing(text)}
+    # A log that was dropped by its age told them as well.
+    answered = f"SELECT turn.epoch_id FROM turn_event JOIN turn ON turn.id = turn_id WHERE event_id IN ({placeholders(hidden)})"
+    stale = logs_of(tx, hidden) | set(tx.ids(answered, *sorted(hidden)))
+    stale |= {epoch for text in memory.wordings for epoch in logs.echoing(text)}
     for text in memory.wordings:
         hidden |= replies_to(tx, text, hidden, stale)
     return hidden, stale
