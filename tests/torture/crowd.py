@@ -10,7 +10,7 @@ from bot.core.models import Completion, ModelRequest
 from tests.fakes.clock import let_others_run
 from tests.slow import STEPS, SlowModel, SlowWorld
 
-NAME = re.compile(r'"(人\d+)"')
+NAME = re.compile(r"【在场】(人\d+)")
 
 
 class CrowdModel(SlowModel):
