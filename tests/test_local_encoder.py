@@ -3,6 +3,7 @@
 import asyncio
 import os
 import shutil
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.util import find_spec
@@ -116,6 +117,18 @@ async def test_what_shares_no_word_is_found_within_a_second_and_kept_in_few_byte
         assert world.rows(lacking) == [(0,)]
         for asked in (LONG, "🙂" * 50, "\ud83d", "\x00"):
             assert (await recalled(world, asked)).missing == ""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc tells the memory of a process")
+async def test_its_process_keeps_most_of_its_words_in_a_file_so_that_both_processes_are_small(tmp_path: Path) -> None:
+    async with opened(tmp_path) as world:
+        await world.say("记住我对花生过敏")
+        await world.wait(1)
+        process = encoder(world)._process
+        assert process is not None
+        told = await asyncio.to_thread(Path(f"/proc/{process._process.pid}/status").read_text, "utf-8")
+        (kilobytes,) = (int(line.split()[1]) for line in told.splitlines() if line.startswith("VmRSS:"))
+        assert kilobytes < 120_000
 
 
 async def test_without_the_package_words_answer_as_ever(tmp_path: Path) -> None:

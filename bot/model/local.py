@@ -11,6 +11,7 @@ from bot.core.models import Embeddings
 from bot.model.client import within_deadline
 from bot.model.encoder import DIMENSIONS, EncoderError, EncoderProcess
 from bot.text.fold import simplified
+from bot.text.tables import cache_folder
 
 TOGETHER, TOGETHER_CHARS = 8, 1_000
 """Texts of one question to the process, and characters of them: what asks meanwhile waits for no more."""
@@ -86,7 +87,7 @@ class LocalEmbedder:
 
     def _load(self) -> None:
         try:
-            self._process = EncoderProcess()
+            self._process = EncoderProcess(cache_folder())
             self._process.wait()
         except (EncoderError, OSError) as error:
             self._end()

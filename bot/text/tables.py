@@ -27,7 +27,13 @@ def keep_tables_in(folder: Path) -> None:
 
 def table_folder(name: str) -> Path | None:
     """Where the table of that name is to be kept, while there is none; None where nothing can be kept."""
-    if not _FOLDERS or not _FOLDERS[0].parent.is_dir() or (_FOLDERS[0] / f"{name}.bin").is_file():
+    folder = cache_folder()
+    return None if folder is None or (folder / f"{name}.bin").is_file() else folder
+
+
+def cache_folder() -> Path | None:
+    """Where files lie that can be made again; None where nothing can be kept."""
+    if not _FOLDERS or not _FOLDERS[0].parent.is_dir():
         return None
     try:
         _FOLDERS[0].mkdir(mode=0o700, exist_ok=True)
