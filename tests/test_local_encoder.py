@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from bot.cli.model_checks import embedding_findings
-from bot.config.settings import Settings
+from bot.config.settings import ContextRules, Settings
 from bot.container import make_recall
 from bot.core.errors import ModelError
 from bot.core.recall import RecallQuery, RecallTrace
@@ -129,6 +129,58 @@ async def test_its_process_keeps_most_of_its_words_in_a_file_so_that_both_proces
         told = await asyncio.to_thread(Path(f"/proc/{process._process.pid}/status").read_text, "utf-8")
         (kilobytes,) = (int(line.split()[1]) for line in told.splitlines() if line.startswith("VmRSS:"))
         assert kilobytes < 120_000
+
+
+UNASKED = (
+    "我的生日在十月",
+    "我住在杭州",
+    "我妹妹在里斯本读书",
+    "我养了一只橘猫",
+    "我周末去爬山",
+    "我在银行上班",
+    "我喜欢听爵士乐",
+    "我不会开车",
+    "我爸爸是医生",
+    "我讨厌下雨天",
+    "我正在学吉他",
+    "我家楼下有个菜市场",
+    "我最爱看悬疑片",
+    "我每天跑五公里",
+    "我的手机是旧的",
+    "我小时候住在乡下",
+    "我想换一份工作",
+    "我奶奶八十岁了",
+    "我不爱吃甜食",
+    "我对花生过敏",
+)
+
+
+async def test_what_a_message_is_by_far_likest_comes_unasked_without_a_shared_word_and_nothing_else(
+    tmp_path: Path,
+) -> None:
+    settings = by_meaning().model_copy(update={"context": ContextRules(opening_tokens=100)})
+    async with opened(tmp_path, settings) as world:
+
+        async def told(text: str) -> str:
+            """What a new talk that begins with this is told by itself."""
+            await world.say(text)
+            brought = world.last_user.partition("想起来的")[2]
+            await world.say("/new")
+            return brought
+
+        for fact in UNASKED:
+            await world.say(f"记住{fact}")
+        await world.say("/new")
+        await world.wait(1)
+        assert (await told("路上看到一只小猫")).splitlines()[1:] == ["- #4 小王：我养了一只橘猫（今天说的）"]
+        assert (await told("雨下得好大，烦死了")).splitlines()[1:] == ["- #10 小王：我讨厌下雨天（今天说的）"]
+        for text in ("晚饭吃什么呢", "今天天气真好", "帮我写一句请柬"):
+            assert await told(text) == "", text
+        await world.say("忘记我养了一只橘猫")
+        assert await told("路上看到一只小猫") == ""
+        await world.say("/new", "小李")
+        await world.say("路上看到一只小猫", "小李")
+        assert "想起来的" not in world.last_user, "what somebody else told is nobody else's"
 
 
 async def test_without_the_package_words_answer_as_ever(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ from bot.recall.ranking import (
     seed_tokens,
     with_context,
 )
-from bot.recall.selection import diversified
+from bot.recall.selection import diversified, standing_out, without_unlike
 from bot.recall.vectors import HashEmbedder, seed_sums, sums
 from bot.text.terms import search_terms
 
@@ -261,6 +261,20 @@ def test_a_guess_by_meaning_lifts_no_line_around_it_unless_words_are_found_too()
     assert ids(apart)[0] == 1, "two that are a little less like do not lift each other over it"
     named = ranked("沙爹晚上坐窗边", likest, *around, mode="hybrid", likeness=like)
     assert ids(named)[0] != 1, "with words found, what stands side by side counts"
+
+
+def test_unasked_what_words_find_after_the_second_must_be_like_the_message_and_meaning_alone_must_stand_out() -> None:
+    found = ranked("花生", *(memory(number, f"花生{number}号", days=number) for number in range(1, 5))).chosen
+    above = {1: -1.0, 2: 0.1, 3: 0.4, 4: 0.6}
+    assert [one.finding.ref for one in without_unlike(found, above)] == [1, 2, 4]
+    assert without_unlike(found, {}) == found, "what has no vector yet stays"
+    assert [standing_out(each) for each in ({1: 3.6, 2: 2.5}, {1: 3.6, 2: 2.7}, {1: 3.4}, {1: 3.6}, {})] == [
+        1,
+        None,
+        None,
+        None,
+        None,
+    ]
 
 
 def test_what_is_former_comes_by_likeness_no_more_than_by_words() -> None:

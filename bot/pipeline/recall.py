@@ -1,6 +1,7 @@
 """Recall: what the audience may see that answers a question, in which sections first, and what comes unasked."""
 
-from collections.abc import Sequence
+from asyncio import gather
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, tzinfo
 
@@ -16,6 +17,7 @@ from bot.core.recall import (
     RecallRound,
     RecallTrace,
     ScoredHit,
+    SearchHit,
     TopicLine,
 )
 from bot.core.sessions import BootstrapMode, Occasion, ToldItem
@@ -36,7 +38,7 @@ from bot.recall.lexical import candidate_pool
 from bot.recall.query import SearchQuery, Talker, asking_part, own_lines, search_query
 from bot.recall.ranking import PROFILES, Likeness, RankRules, RankTask, rank, raw_score, relevance, with_context
 from bot.recall.sections import FRESH_MS, current_topic, round_of, sections_to_search
-from bot.recall.selection import called_for, score_text
+from bot.recall.selection import called_for, score_text, standing_out, without_unlike
 from bot.store.search import WantedDocuments
 from bot.store.store import Store
 from bot.text.length import estimate_tokens
@@ -160,6 +162,16 @@ class Recall:
             candidates = await finding.read(asking, WantedDocuments(docs, ()))
         brief = not matches.talks and len(candidates) <= BRIEF_FOUND
         return await self._thread.run(_ranked, task, matches, candidates, like, brief=brief)
+
+    async def standing(self, asking: RecallQuery) -> Mapping[int, float]:
+        """How far documents of some kinds stand above the mean likeness to a text, where the mode is hybrid and it costs
+        no call."""
+        return await self._near.standing(asking) if self.mode == "hybrid" else {}
+
+    async def document(self, asking: RecallQuery, number: int) -> SearchHit | None:
+        """The document of that number, if this audience may see it."""
+        found = await self._store.search.read(asking, WantedDocuments((number,), ()))
+        return next((each.finding for each in found if each.finding.doc == number), None)
 
     async def known(self, asking: RecallQuery) -> float:
         """0 to 1: how much of what a text says one memory has in common with it, the best of all."""
@@ -291,7 +303,8 @@ class AutoRecall:
         """What the messages being answered call for and the log does not tell yet; `said` is all that it says.
 
         `own` is what the person wrote last, `rounds` what their turns found lately, oldest first. It asks no model:
-        words, age and importance decide, whichever way a recall is ordered. `ahead` is what lies ahead on the days that
+        words, age and importance decide, and where the local encoder is there, meaning: of what words find in later
+        places only what is like the message comes, and what is by far the likest comes first. `ahead` is what lies ahead on the days that
         they name: some of it comes as well.
         """
         asked = "\n".join(event.text for event in occasion.answering if event.kind == "message")
@@ -312,8 +325,25 @@ class AutoRecall:
             scene=scene,
             strict=True,
         )
-        _, found, narrowing = await self.found(asking, self.sectioning.narrow(rounds, asked))
-        return replace(self._told(occasion, said, found, ahead, now), round=narrowing.round(found))
+        narrowed = self.sectioning.narrow(rounds, asked)
+        (_, found, narrowing), above = await gather(self.found(asking, narrowed), self._recalling.standing(asking))
+        news = await self.by_meaning(asking, said, found, above)
+        return replace(self._told(occasion, news, ahead, now), round=narrowing.round(found))
+
+    async def by_meaning(
+        self, asking: RecallQuery, said: str, found: Sequence[ScoredHit], above: Mapping[int, float]
+    ) -> tuple[ScoredHit, ...]:
+        """Of what words found the news that are brought, and before them what stands out by its meaning."""
+        news = [one for one in found if (memory := one.finding.memory) and not already_told(said, memory.text)]
+        brought = without_unlike(news[: self._current.settings.memory.max], above)
+        number = standing_out(above)
+        if number is None or any(one.finding.doc == number for one in brought):
+            return brought
+        finding = await self._recalling.document(asking, number)
+        memory = finding.memory if finding is not None else None
+        if finding is None or memory is None or memory.former_at or already_told(said, memory.text):
+            return brought
+        return (ScoredHit(finding, 0.0, (("above", above[number]),)), *brought)
 
     async def found(
         self, asking: RecallQuery, narrowing: SectionChoice
@@ -331,16 +361,11 @@ class AutoRecall:
         return trace, found, narrowing
 
     def _told(
-        self, occasion: Occasion, said: str, found: tuple[ScoredHit, ...], ahead: Sequence[OpeningLine], now: int
+        self, occasion: Occasion, news: Sequence[ScoredHit], ahead: Sequence[OpeningLine], now: int
     ) -> AutoRecalled:
         """As many of these as there is room for."""
-        if not found and not ahead:
+        if not news and not ahead:
             return AutoRecalled()
-        news = [
-            (one, memory)
-            for one in found
-            if (memory := one.finding.memory) is not None and not already_told(said, memory.text)
-        ]
         rules, words, vocabulary = self._current.settings.memory, self._current.words, self._current.value.vocabulary
         script = words.script(occasion.person)
         text = words.opening(script)
@@ -349,7 +374,8 @@ class AutoRecall:
         left = rules.inject_tokens - estimate_tokens(text("brought"), vocabulary)
         lines: list[str] = []
         brought: list[ToldItem] = []
-        for one, memory in news[: rules.max]:
+        of_news = [(one, memory) for one in news if (memory := one.finding.memory) is not None]
+        for one, memory in of_news[: rules.max]:
             line = memory_line(days, one.finding, memory, alone=alone, most=LINE_CHARS)
             tokens = estimate_tokens(line, vocabulary)
             left -= tokens
@@ -357,7 +383,7 @@ class AutoRecall:
                 break
             lines.append(line)
             brought.append(ToldItem("auto", f"#{memory.id}", tokens, score_text(one)))
-        chosen = [memory.id for _, memory in news[: len(lines)]]
+        chosen = [memory.id for _, memory in of_news[: len(lines)]]
         dated: list[OpeningLine] = []
         for each in ahead:
             line = ahead_line(each, text)

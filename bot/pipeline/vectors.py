@@ -3,7 +3,7 @@
 import asyncio
 import math
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
@@ -24,8 +24,8 @@ from bot.pipeline.calls import BackgroundGate, end_failed, reservation, reserve_
 from bot.pipeline.concurrency import TextThread
 from bot.pipeline.configuration import Current
 from bot.recall.query import meant_parts
-from bot.recall.ranking import HASH_WEIGHT, Likeness
-from bot.recall.vectors import VectorMatrix, changed, lacking, matrix, nearest, stored
+from bot.recall.ranking import HASH_WEIGHT, Likeness, MissingVectors
+from bot.recall.vectors import VectorMatrix, changed, lacking, matrix, nearest, standing, stored
 from bot.store.ledger import Settlement
 from bot.store.store import Store
 from bot.store.vectors import MOST_COMPARED, NewVector, VectorSpace, VectorState
@@ -485,28 +485,10 @@ class VectorSearch:
 
     async def like(self, asking: RecallQuery, most: int) -> Likeness:
         """At most `most` documents like the question; without vectors at once nothing, and why."""
-        if self._calls is None or not asking.text.strip():
-            return Likeness(missing="off")
-        if self._calls.embedder.calls and not self._pays:
-            return Likeness(missing="unpaid")
-        audience, model = asking.audience, self._calls.embedder.name
-        known = self._known.get((audience, model))
-        state = await self._store.vectors.state(audience, model, known[0] if known else VectorState())
-        if not state.there:
-            return Likeness(missing="none")
-        try:
-            # A turn does not wait for the encoder; a command that only looks does.
-            if not await self._calls.load(0 if self._pays else LOOK_LOADS_S):
-                return Likeness(missing="loading")
-            asked, dimensions = await self._vectors_of(asking)
-        except OverBudget:
-            return Likeness(missing="budget")
-        except ModelError:
-            return Likeness(missing="down")
-        if dimensions not in state.there:
-            self._known.clear()
-            return Likeness(missing="none")
-        rows = await self._rows(audience, VectorSpace(model, dimensions), known, state)
+        compared = await self._compared(asking)
+        if isinstance(compared, str) or self._calls is None:
+            return Likeness(missing=compared if isinstance(compared, str) else "off")
+        asked, rows = compared
         some = bool(asking.memory_kinds)
         least = self._rules.least_cosine if self._rules.least_cosine is not None else self._calls.embedder.least_cosine
         best, shares = await self._thread.run(nearest, asked, rows, asking, least, MANY if some else most)
@@ -516,6 +498,40 @@ class VectorSearch:
         found = {number: (place, cosine) for place, (number, cosine) in enumerate(best, 1)}
         means = self._calls.embedder.means
         return Likeness(found, "", 1.0 if means else HASH_WEIGHT, shares if means else {})
+
+    async def standing(self, asking: RecallQuery) -> Mapping[int, float]:
+        """As `recall.vectors.standing`, of documents of some kinds; nothing where a server would be asked, or vectors know
+        no meaning."""
+        calls = self._calls
+        if calls is None or calls.embedder.calls or not calls.embedder.means:
+            return {}
+        compared = await self._compared(asking)
+        return {} if isinstance(compared, str) else await self._thread.run(standing, *compared, asking)
+
+    async def _compared(self, asking: RecallQuery) -> tuple[Sequence[bytes], VectorMatrix] | MissingVectors:
+        """The vectors of the question's parts, and those that its audience may see; or why there are none."""
+        if self._calls is None or not asking.text.strip():
+            return "off"
+        if self._calls.embedder.calls and not self._pays:
+            return "unpaid"
+        audience, model = asking.audience, self._calls.embedder.name
+        known = self._known.get((audience, model))
+        state = await self._store.vectors.state(audience, model, known[0] if known else VectorState())
+        if not state.there:
+            return "none"
+        try:
+            # A turn does not wait for the encoder; a command that only looks does.
+            if not await self._calls.load(0 if self._pays else LOOK_LOADS_S):
+                return "loading"
+            asked, dimensions = await self._vectors_of(asking)
+        except OverBudget:
+            return "budget"
+        except ModelError:
+            return "down"
+        if dimensions not in state.there:
+            self._known.clear()
+            return "none"
+        return asked, await self._rows(audience, VectorSpace(model, dimensions), known, state)
 
     async def _vectors_of(self, asking: RecallQuery) -> tuple[Sequence[bytes], int]:
         """The vectors of the question's parts, from a call unless it was asked lately."""

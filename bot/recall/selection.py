@@ -3,7 +3,7 @@ for injection."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from heapq import heappop, heapreplace
+from heapq import heappop, heapreplace, nlargest
 from itertools import filterfalse
 
 from bot.core.recall import Matches, RecallTrace, ScoredHit
@@ -36,6 +36,13 @@ more, what did not 0)."""
 SINGLE = 0.3
 """A single character that tells less is part of a word or in any talk: 狗 .53, 茶 .33, but 花 .29 and 吃 .08."""
 
+SURE, LIKER = 2, 0.5
+"""Of what words find unasked so many come as they are, and each next one only if it is so much liker the message than
+the mean of all memories, in their standard deviations (docs/recall.md)."""
+
+STANDS_OUT, BEFORE_NEXT = 3.5, 1.0
+"""A memory that is so far above that mean, and so far above the next one, comes without a word in common."""
+
 READ = 20
 """Documents other than lines that are looked at beside the best of all (kept ones are among them)."""
 
@@ -62,6 +69,22 @@ def called_for(trace: RecallTrace, text: str, names: Iterable[str] = ()) -> tupl
         if shared and max(shared) >= LEAST_WORD and sum(shared) >= LEAST_SHARE * whole:
             found.append(one)
     return tuple(found)
+
+
+def without_unlike(found: Sequence[ScoredHit], above: Mapping[int, float]) -> tuple[ScoredHit, ...]:
+    """The same without what is found by words in a later place and is not liker the message than others are.
+
+    `above` is how far each document stands above the mean; what has no vector yet stays.
+    """
+    return tuple(one for place, one in enumerate(found) if place < SURE or above.get(one.finding.doc, LIKER) >= LIKER)
+
+
+def standing_out(above: Mapping[int, float]) -> int | None:
+    """The document that is liker the message than all others are by far, if there is one."""
+    best = nlargest(2, above, key=above.__getitem__)
+    if len(best) < 2 or above[best[0]] < STANDS_OUT or above[best[0]] - above[best[1]] < BEFORE_NEXT:
+        return None
+    return best[0]
 
 
 def score_text(one: ScoredHit) -> str:

@@ -158,28 +158,10 @@ def nearest(asked: Sequence[bytes], among: VectorMatrix, asking: RecallQuery, le
     """
     import numpy as np
 
-    # The parts have the rows' own type: with float64 the product would be 10 to 30 times slower.
-    queries = [query for part in asked if (query := np.frombuffer(part, dtype="<f4")).size == among.rows.shape[1]]
-    if not queries or not among.ids.size:
+    cosines = _cosines(asked, among)
+    if cosines is None:
         return (), {}
-    # Not `@`: the threads of its library stay awake for 10 ms of CPU time after each product (measured).
-    cosines = np.empty(len(among.rows), dtype=np.float32)
-    floats = np.empty((min(TOGETHER, len(among.rows)), among.rows.shape[1]), dtype=np.float32)
-    for start in range(0, len(among.rows), TOGETHER):
-        block = among.rows[start : start + TOGETHER]
-        np.copyto(floats[: len(block)], block)
-        products = [np.einsum("ij,j->i", floats[: len(block)], query) for query in queries]
-        cosines[start : start + len(block)] = np.max(products, axis=0)
-    cosines *= among.sizes
-    fits = cosines >= np.float32(least)
-    if len(asking.kinds) < len(HIT_KINDS):
-        fits &= np.isin(among.kinds, asking.kinds)
-    if asking.since is not None:
-        fits &= among.times >= asking.since
-    if asking.until is not None:
-        fits &= among.times < asking.until
-    if asking.heard:
-        fits &= ~((among.kinds == "line") & (among.chats == asking.audience.chat_id) & (among.refs >= asking.heard))
+    fits = _asked_for(among, asking) & (cosines >= np.float32(least))
     like = np.flatnonzero(fits)
     if not like.size:
         return (), {}
@@ -193,6 +175,52 @@ def nearest(asked: Sequence[bytes], among: VectorMatrix, asking: RecallQuery, le
     return tuple((number, cosine) for cosine, number in best), dict(
         zip(among.ids[above].tolist(), shares.tolist(), strict=True)
     )
+
+
+def standing(asked: Sequence[bytes], among: VectorMatrix, asking: RecallQuery) -> dict[int, float]:
+    """How much liker the question than the mean each document that is asked for is, in standard deviations of all of them."""
+    among = _picked(among, _asked_for(among, asking))
+    cosines = _cosines(asked, among)
+    if cosines is None:
+        return {}
+    above = (cosines - cosines.mean()) / max(float(cosines.std()), SPREAD)
+    return dict(zip(among.ids.tolist(), above.tolist(), strict=True))
+
+
+def _cosines(asked: Sequence[bytes], among: VectorMatrix) -> "Floats | None":
+    """How like a part of the question each is, by the likest part; None where nothing can be compared."""
+    import numpy as np
+
+    # The parts have the rows' own type: with float64 the product would be 10 to 30 times slower.
+    queries = [query for part in asked if (query := np.frombuffer(part, dtype="<f4")).size == among.rows.shape[1]]
+    if not queries or not among.ids.size:
+        return None
+    # Not `@`: the threads of its library stay awake for 10 ms of CPU time after each product (measured).
+    cosines = np.empty(len(among.rows), dtype=np.float32)
+    floats = np.empty((min(TOGETHER, len(among.rows)), among.rows.shape[1]), dtype=np.float32)
+    for start in range(0, len(among.rows), TOGETHER):
+        block = among.rows[start : start + TOGETHER]
+        np.copyto(floats[: len(block)], block)
+        products = [np.einsum("ij,j->i", floats[: len(block)], query) for query in queries]
+        cosines[start : start + len(block)] = np.max(products, axis=0)
+    cosines *= among.sizes
+    return cosines
+
+
+def _asked_for(among: VectorMatrix, asking: RecallQuery) -> "NDArray[np.bool_]":
+    """Which of these the question asks for, by their kinds and times."""
+    import numpy as np
+
+    fits = np.ones(among.ids.size, dtype=np.bool_)
+    if len(asking.kinds) < len(HIT_KINDS):
+        fits &= np.isin(among.kinds, asking.kinds)
+    if asking.since is not None:
+        fits &= among.times >= asking.since
+    if asking.until is not None:
+        fits &= among.times < asking.until
+    if asking.heard:
+        fits &= ~((among.kinds == "line") & (among.chats == asking.audience.chat_id) & (among.refs >= asking.heard))
+    return fits
 
 
 def _likest(cosines: "Floats", places: "Whole", most: int) -> "Whole":

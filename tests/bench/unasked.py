@@ -1,7 +1,7 @@
 """`python -m tests.bench.unasked DIR`: each line of a conversation is a memory, each question a message of a turn. What is
-brought unasked by words, as nuan does, and with the memory whose vector is most like the message's, from some likeness on.
+brought unasked by words alone, and with what meaning adds and takes away, as nuan does where the local encoder is there.
 
-One JSON object: for each rule how many messages have a right memory brought, how many memories and tokens are brought,
+One JSON object: for both how many messages have a right memory brought, how many memories and tokens are brought,
 as a turn tells them within `memory.inject_tokens`, and how many of the memories for messages that call for none.
 """
 
@@ -10,34 +10,19 @@ import asyncio
 import json
 import sys
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
-
-import numpy as np
 
 from bot.config.settings import Settings
 from bot.container import make_planner
-from bot.core.recall import RecallQuery, ScoredHit
+from bot.core.recall import RecallQuery
 from bot.core.sessions import Occasion
 from bot.pipeline.recall import CANDIDATES, AutoRecalled, SectionChoice
-from bot.store.search import WantedDocuments
 from bot.text.length import estimate_tokens
 from tests.bench.recall import _rows, conversations
 from tests.bench.sections import DAY, tell
 from tests.world import World
 
-ABOVE = (2.0, 2.5, 3.0, 3.5, 4.0)
-"""How far the likest is above the mean of all memories, in their standard deviations, to be brought."""
-
 PATIENT_S = 600.0
-
-
-async def vectors(world: World, texts: Sequence[str]) -> "np.ndarray[tuple[int, int], np.dtype[np.float32]]":
-    """The encoder's vectors of these."""
-    endpoint = world.parts.current.pool.embedding
-    assert endpoint is not None
-    made = await endpoint.embedder.embed(texts, PATIENT_S)
-    return np.frombuffer(b"".join(made.vectors), dtype="<f4").reshape(len(texts), -1)
 
 
 class Count:
@@ -65,45 +50,34 @@ class Count:
         }
 
 
-async def one(world: World, asking: RecallQuery, number: int) -> ScoredHit:
-    """The memory of that number as something found."""
-    [[doc]] = world.rows("SELECT id FROM doc WHERE kind = 'memory' AND ref = ?", number)
-    [candidate] = await world.store.search.read(asking, WantedDocuments((int(str(doc)),), ()))
-    return ScoredHit(candidate.finding, 0.0, ())
-
-
 async def measure(folder: Path, part: int, data: Path) -> dict[str, object]:
     """Keep, ask and count."""
-    memory = {"embedding": {"provider": "local", "timeout_seconds": PATIENT_S}}
+    memory = {"embedding": {"provider": "local", "timeout_seconds": PATIENT_S, "query_seconds": 60}}
     settings = Settings.model_validate({"bot": {"timezone": "UTC"}, "memory": memory})
     convs = conversations(folder, part)
     world = await World(data, settings).open()
     bringing = make_planner(world.parts)._bringing
-    counts = {rule: Count() for rule in ("words", *(f"words or {above}" for above in ABOVE))}
+    counts = {"words": Count(), "words and meaning": Count()}
     questions = [row for row in _rows(folder / "queries.jsonl") if row["conv"] in convs]
     for name, lines in convs.items():
         told = await tell(world, name, lines)
+        await world.app._services.vector_maker.make_all(lambda made: None)
         now = told.end + DAY
         chats = {chat.id: chat for chat in await world.store.people.chats()}
         person = await world.store.people.person(told.audience.person_ids[0])
         assert person is not None
         occasion = Occasion(chats[told.audience.chat_id], person, (), "called")
-        known = await vectors(world, [line.text for line in lines])
-        mine = [row for row in questions if row["conv"] == name]
-        for row, vector in zip(mine, await vectors(world, [row["question"] for row in mine]), strict=True):
+        for row in (row for row in questions if row["conv"] == name):
             text = row["question"]
             asking = RecallQuery(told.audience, 0, text, now, CANDIDATES, kinds=("memory",), mode="v2", strict=True)
             _, found, _ = await bringing.found(asking, SectionChoice())
-            words = bringing._told(occasion, "", found, (), now)
-            cosines = np.einsum("ij,j->i", known, vector)
-            likest = await one(world, asking, told.memories[lines[int(cosines.argmax())].turn])
-            above = float((cosines.max() - cosines.mean()) / cosines.std())
+            above = await bringing._recalling.standing(asking)
+            if not above:
+                raise SystemExit("the encoder gave no vectors")
             gold = {told.memories[turn] for turn in row["gold_turns"]}
-            counts["words"].add(gold, words)
-            for least in ABOVE:
-                more = above >= least and not words.memories
-                brought = bringing._told(occasion, "", (likest,), (), now) if more else words
-                counts[f"words or {least}"].add(gold, brought)
+            for count, known in zip(counts.values(), ({}, above), strict=True):
+                news = await bringing.by_meaning(asking, "", found, known)
+                count.add(gold, bringing._told(occasion, news, (), now))
     await world.close()
     await world.parts.current.pool.close()
     return {rule: count.told() for rule, count in counts.items()}
