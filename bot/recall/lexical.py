@@ -180,7 +180,7 @@ def lexical_fit(
     first = max(figures, key=figures.__getitem__, default=0)
     best = figures.get(first, 0.0)
     for clause in question.clauses:
-        answers = {n: sum(found[term] for term in found.keys() & clause) for n, found in shares.items() if found}
+        answers = {n: sum(figure for term, figure in found.items() if term in clause) for n, found in shares.items()}
         _add(figures, answers, CLAUSE * best)
     more, holding = _feedback(weights, figures, terms, matches.count + PRIOR)
     for number in holding:
