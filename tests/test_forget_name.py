@@ -3,6 +3,7 @@
 import pytest
 
 from tests.peek import Like
+from tests.test_recall_asides import put
 from tests.world import World
 
 NAMES = [
@@ -170,3 +171,47 @@ async def test_with_a_name_goes_what_somebody_was_called_before_it(
     assert [name for name in ("Ann", "Beth") if name in opening or held(world, name)] == []
     await world.say(undo)
     assert world.peek.memories("text", disabled_at=None) == [("Beth",)]
+
+
+@pytest.mark.parametrize(
+    ("names", "kept", "line", "reminder", "wish"),
+    [
+        (
+            ("call me Annie", "call me Beth"),
+            "remember my dog is called Annie",
+            "Annie barked at the postman again",
+            "remind me tomorrow at 3pm to feed Annie",
+            "forget my name",
+        ),
+        (
+            ("叫我老板", "叫我阿宁"),
+            "记住我老板叫李雷",
+            "我老板今天又骂我了",
+            "提醒我明天下午三点给老板发周报",
+            "忘记我的名字",
+        ),
+    ],
+)
+async def test_what_merely_holds_a_former_name_stays(
+    world: World, names: tuple[str, ...], kept: str, line: str, reminder: str, wish: str
+) -> None:
+    for said in (*names, kept, line, reminder):
+        await world.wait(10)
+        await world.say(said)
+    await world.say(wish)
+    assert world.peek.events.count(text=line) == 1
+    assert world.peek.events.count(text=kept) == 1
+    assert world.peek.reminders.count(ended_at=None) == 1
+    assert world.peek.memories.count(disabled_at=None) == 1
+    assert world.peek.events.count(text=names[0]) == 0
+
+
+@pytest.mark.parametrize(
+    ("first", "wish"),
+    [("叫我阿宁", "忘记我的名字"), ("call me Ann", "forget my name"), ("今天天气不错", "忘记我的名字")],
+)
+async def test_somebody_elses_name_stays(world: World, first: str, wish: str) -> None:
+    await world.say(first)
+    await put(world, "朵朵是我女儿", slot="name", subject="女儿", lasting=True)
+    await world.say(wish)
+    assert world.peek.memories.values("text", disabled_at=None) == ["朵朵是我女儿"]

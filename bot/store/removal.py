@@ -146,9 +146,7 @@ def disable_memories(tx: Tx, forgetting: Forgetting, chat_id: int, at: int) -> N
         end_memory(tx, memory.id, "asked", at, purge_at)
         tx.run("DELETE FROM rewriting WHERE memory_id = ?", memory.id)
         drop_merges(tx, memory.id, at, purge_at)
-    # What they were called before is no copy of it, but of their name nothing is left to be told.
-    before = () if forgetting.unwished else _names_before(tx, forgetting.memories)
-    for memory in (*forgetting.memories, *before):
+    for memory in forgetting.memories:
         places.setdefault((memory.owner_id, memory.chat_id, memory.visibility == "chat"), []).append(memory)
     told: dict[tuple[int, ...], EchoIndex] = {}
     for memories in places.values():
@@ -156,6 +154,28 @@ def disable_memories(tx: Tx, forgetting: Forgetting, chat_id: int, at: int) -> N
         if chats not in told:
             told[chats] = EchoIndex(lines_said_in(tx, chats, forgetting.person_id))
         _scrub(tx, memories, told[chats], chats, at, purge_at)
+    if not forgetting.unwished:
+        _drop_names(tx, _names_before(tx, forgetting.memories), at, purge_at)
+
+
+def _drop_names(tx: Tx, names: Iterable[Memory], at: int, purge_at: int) -> None:
+    """These former names are told nobody any more, nor are the lines that set them and what answered those; whatever
+    else has such a word stays.
+    """
+    for name in names:
+        said = _told_in(tx, name)
+        answers = tx.all(
+            "SELECT event.id, event.text FROM turn_event JOIN event ON event.turn_id = turn_event.turn_id AND "
+            f"event.kind = 'bot' WHERE turn_event.event_id IN ({placeholders(said)})",
+            *sorted(said),
+        )
+        lines = said | _receipts(tx, said) | repeating(name.wordings, answers)
+        end_logs(tx, logs_of(tx, lines))
+        remove_from_notes(tx, RemovedContent(frozenset(lines)), at)
+        hide_lines(tx, lines, "forgotten")
+        empty_digests(tx, lines, at)
+        end_memory(tx, name.id, "derived", at, purge_at)
+        drop_merges(tx, name.id, at, purge_at)
 
 
 def _names_before(tx: Tx, memories: Iterable[Memory]) -> tuple[Memory, ...]:
@@ -201,16 +221,7 @@ def _scrub(
 def _lines_and_logs(tx: Tx, memory: Memory, lines: EchoIndex, logs: EchoIndex) -> tuple[set[int], set[int]]:
     """Of these the lines from which a memory was made, that repeat it or answer those, and the epochs that tell it."""
     hidden = {number for text in memory.wordings for number in lines.echoing(text)}
-    if memory.source != "tool" or memory.asked:
-        # The messages that it was told in; also one whose text is gone by its age may stand in a note.
-        hidden.update(
-            tx.ids(
-                "SELECT event.id FROM edge JOIN event ON event.id = edge.event_id WHERE edge.kind = 'memory' "
-                "AND edge.derived_id = ? AND event.hidden IN ('', 'old') "
-                "AND (event.kind = 'message' OR event.label = 'address')",
-                memory.id,
-            )
-        )
+    hidden |= _told_in(tx, memory)
     hidden |= reminder_lines(tx, hidden)
     # A log that was dropped by its age told them as well.
     answered = f"SELECT turn.epoch_id FROM turn_event JOIN turn ON turn.id = turn_id WHERE event_id IN ({placeholders(hidden)})"
@@ -219,6 +230,18 @@ def _lines_and_logs(tx: Tx, memory: Memory, lines: EchoIndex, logs: EchoIndex) -
     for text in memory.wordings:
         hidden |= replies_to(tx, text, hidden, stale)
     return hidden, stale
+
+
+def _told_in(tx: Tx, memory: Memory) -> set[int]:
+    """The messages that it was told in; also one whose text is gone by its age, which may stand in a note."""
+    if memory.source == "tool" and not memory.asked:
+        return set()
+    sql = (
+        "SELECT event.id FROM edge JOIN event ON event.id = edge.event_id WHERE edge.kind = 'memory' "
+        "AND edge.derived_id = ? AND event.hidden IN ('', 'old') "
+        "AND (event.kind = 'message' OR event.label = 'address')"
+    )
+    return set(tx.ids(sql, memory.id))
 
 
 def replies_to(tx: Tx, text: str | None, hidden: set[int], stale: set[int]) -> set[int]:

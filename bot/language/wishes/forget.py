@@ -190,8 +190,8 @@ def matching(content: str, memories: tuple[Memory, ...]) -> tuple[Memory, ...]:
     features = features_of(wanted)
     if not wanted:
         return ()
-    names = tuple(memory for memory in memories if memory.slot in ("address", "name")) if wanted in _NAME else ()
-    if names:
+    own = (memory for memory in memories if memory.slot in ("address", "name") and not memory.subject)
+    if wanted in _NAME and (names := tuple(own)):
         return names
     cores = [(memory, core_of(memory.text)) for memory in memories]
     same = tuple(memory for memory, core in cores if core == wanted)
