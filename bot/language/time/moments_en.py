@@ -25,8 +25,11 @@ from bot.language.time.parts import (
 )
 from bot.text.catalogue import LazyPattern
 
+_OFTEN = "".join(f"(?<!{word} )" for word in ("once", "twice", "time", "times", "day", "days", "for", "every", "per"))
+"""Not behind these: once a week on Friday is each week."""
 _FROM = LazyPattern(
-    rf"(?a)\b(?P<n>{EN}) (?P<unit>days?|weeks?|fortnights?) (?:from|after|(?<=k )on|(?<=ks )on) (?:(?P<near>today|tomorrow)"
+    rf"(?a)\b(?:(?!{EN} weeks? on\b)|{_OFTEN})(?P<n>{EN}) (?P<unit>days?|weeks?|fortnights?)"
+    rf" (?:from|after|(?<=week )on|(?<=weeks )on) (?:(?P<near>today|tomorrow)"
     rf"|(?:on )?(?:(?P<which>this|next|coming|this coming) )?(?P<day>{WEEKDAY_EN}))\b"
 )
 """A week from Friday."""
