@@ -62,6 +62,12 @@ async def test_somebody_without_a_model_moves_and_cancels_reminders_in_their_own
         ("make it an hour later", "4:00 PM: 交作业 ⏰1"),
         ("move it to 5pm", "5:00 PM: 交作业 ⏰1"),
         ("make it half an hour earlier", "2:30 PM: 交作业 ⏰1"),
+        ("push it 15 minutes", "3:15 PM: 交作业 ⏰1"),
+        ("delay it by 2 hours", "5:00 PM: 交作业 ⏰1"),
+        ("move it up an hour", "2:00 PM: 交作业 ⏰1"),
+        ("bring it forward an hour", "2:00 PM: 交作业 ⏰1"),
+        ("我的提醒推迟半小时", "下午3:30提醒你：交作业 ⏰1"),
+        ("再推迟十分钟", "下午3:10提醒你：交作业 ⏰1"),
     ],
 )
 async def test_what_points_at_the_only_reminder_moves_it(world: World, said: str, answer: str) -> None:
@@ -102,6 +108,35 @@ async def test_talk_beside_reminders_is_no_change_of_them(world: World, said: st
     await world.say("明天下午三点提醒我交作业")
     await world.say(said)
     assert "⏰" not in world.replies[-1]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "我提前半小时到",
+        "我提前半小时",
+        "我推迟两天回去",
+        "那我推迟一天",
+        "我改到九点",
+        "交作业提前了半小时",
+        "把十分钟交作业推迟一下",
+        "set a timer for an hour",
+        "set my alarm for an hour",
+        "set me back an hour",
+        "make me a sandwich in an hour",
+        "make me a cup of tea in half an hour",
+        "make it half an hour",
+        "move me to friday",
+        "push it forward an hour",
+        "move 交作业 forward by an hour",
+    ],
+)
+async def test_what_does_not_surely_point_at_a_reminder_moves_none(world: World, said: str) -> None:
+    await answers_offline(world)
+    await world.say("明天下午三点提醒我交作业")
+    before = world.peek.reminders("due_at", ended_at=None)
+    await world.say(said)
+    assert world.peek.reminders("due_at", ended_at=None) == before
 
 
 async def test_what_was_just_set_is_cancelled_by_a_word_and_any_by_its_number(world: World) -> None:

@@ -13,7 +13,16 @@ from bot.language.time.moments import time_parts
 from bot.pipeline.configuration import Current
 from bot.pipeline.reminder_texts import ReminderRequest, confirmation, listed_reminders, named_reminders, reminder_time
 from bot.pipeline.texts import Texts
-from bot.speaking.reminders import due_then, just_set, names_numbers, points, reminders_meant, retimed, shifted
+from bot.speaking.reminders import (
+    due_then,
+    just_set,
+    names_numbers,
+    points,
+    reminders_meant,
+    retimed,
+    shifted,
+    tells_none,
+)
 from bot.store.reminders import ReminderAnswer, Reminders
 from bot.text.codes import number_mark
 from bot.text.dates import local
@@ -95,7 +104,7 @@ class OpenReminders:
         unread = unread_change(event.text) if alone else None
         mine = await self.mine(at) if wish or change or unread else ()
         if change is not None:
-            return await self._changed(at, *change, event.text, mine)
+            return await self._changed(at, *change, mine)
         if unread is not None and mine:
             key = "remind_unmoved" if unread == "later" else "remind_which"
             return await self._listing(at, key, mine)
@@ -111,23 +120,23 @@ class OpenReminders:
         return await self._listing(at, "remind_unmoved", found) if moved is None else moved
 
     async def _named(self, at: ReminderRequest, what: str, mine: tuple[Reminder, ...]) -> tuple[Reminder, ...]:
-        """Those that words name; where these tell none from another, that which was set just before, else all of them."""
-        found = reminders_meant(what, mine, what) if what else ()
-        if found or not points(what):
-            return found
+        """Those that words name; where they are none, or only point, that which was set just before; else, where they
+        point, all of them."""
+        if what and not points(what):
+            return () if tells_none(what) else reminders_meant(what, mine, what)
         just = just_set(mine, at.chat.id, at.now - JUST_MS)
         just = () if just and await self._store.kept_since(just[0]) else just
         return just or (mine if what else ())
 
     async def _changed(
-        self, at: ReminderRequest, change: Change, named: str, text: str, mine: tuple[Reminder, ...]
+        self, at: ReminderRequest, change: Change, named: str, by: str, mine: tuple[Reminder, ...]
     ) -> bool:
         """End what is called off, by its name or as it was set last, and move what is put off as far as is said."""
         found = await self._named(at, "" if change == "back" else named, mine)
         if not found:
             return False
         if change in ("sooner", "later"):
-            then = shifted(found[0], text, at.now, at.tz, sooner=change == "sooner") if len(found) == 1 else None
+            then = shifted(found[0], by, at.now, at.tz, sooner=change == "sooner") if len(found) == 1 else None
             return await (self._move(at, [(found[0], then)]) if then else self._listing(at, "remind_unmoved", found))
         if change == "off" and len(found) > 1:
             return await self._listing(at, "remind_which", found)

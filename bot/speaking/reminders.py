@@ -97,12 +97,12 @@ def retimed(reminder: Reminder, said: TimeParts, half: DayPart, now: int, tz: tz
     return (due, "") if due > now else None
 
 
-def shifted(reminder: Reminder, text: str, now: int, tz: tzinfo, *, sooner: bool) -> tuple[int, str] | None:
-    """As `retimed`, as much later, or sooner, as a text says; None where it says no one length, or what recurs is meant."""
-    named = lengths(text)
+def shifted(reminder: Reminder, by: str, now: int, tz: tzinfo, *, sooner: bool) -> tuple[int, str] | None:
+    """As `retimed`, as much later, or sooner, as words say; None where they are no one length, or what recurs is meant."""
+    named = set(lengths(by))
     if len(named) != 1 or reminder.rule:
         return None
-    length, sign = named[0], -1 if sooner else 1
+    length, sign = named.pop(), -1 if sooner else 1
     length = Delay(sign * length.ms, sign * length.days, sign * length.months)
     due = ms_of(after(local(reminder.due_at, tz).replace(tzinfo=None), length).replace(tzinfo=tz))
     return (due, "") if due > now else None
@@ -182,7 +182,12 @@ def told_to(name: str, task: str) -> str:
 
 
 def points(words: str) -> bool:
-    """Whether words tell no reminder from another: that one, 那个提醒."""
+    """Whether words are nothing but a sign at a reminder: that one, 那个提醒."""
+    return _SAYS["points"].fullmatch(fold(words)) is not None
+
+
+def tells_none(words: str) -> bool:
+    """Whether words tell no reminder from another."""
     return not _SAYS["noise"].sub("", fold(words))
 
 
@@ -212,7 +217,7 @@ def reminders_meant(words: str, reminders: Sequence[Reminder], task: str) -> tup
             )
             if found:
                 return found
-    return tuple(reminders) if len(reminders) == 1 and points(words) else ()
+    return tuple(reminders) if len(reminders) == 1 and tells_none(words) else ()
 
 
 def speaks_of(reminder: Reminder, text: str) -> bool:

@@ -29,6 +29,7 @@ _CHANGES: dict[Change, LazyPattern] = {
     "off": LazyPattern(ANY["calls_off"]),
     "back": LazyPattern(ANY["takes_back"]),
 }
+_MOVED_BY = LazyPattern(ANY["moved_by"])
 _SET = LazyPattern(ANY["set"])
 _FILL_ANSWER = LazyPattern(f"{CORRECTING}|{ANY['fill_answer']}")
 
@@ -95,13 +96,14 @@ def retime_wish(text: str, names: tuple[str, ...] = ()) -> tuple[str, TimeReply]
     return (what.strip(), then) if then is not None else None
 
 
-def change_wish(text: str, names: tuple[str, ...] = ()) -> tuple[Change, str] | None:
-    """What a short message wants of a reminder that is set, and how it names it: sooner or later, without a moment; off;
-    or `back`, that which was set just before. None for anything else."""
+def change_wish(text: str, names: tuple[str, ...] = ()) -> tuple[Change, str, str] | None:
+    """What a short message wants of a reminder that is set, how it names it, and by how long: sooner or later, without a
+    moment; off; or `back`, that which was set just before. None for anything else."""
     said = fold(unaddressed(text, names)).strip(" 。.!！~") if len(text) <= ANSWER_CHARS else ""
     for change, pattern in _CHANGES.items():
         if found := pattern.fullmatch(said):
-            return change, next((one for one in found.groups() if one), "").strip()
+            length = _MOVED_BY.search(said)
+            return change, next((one for one in found.groups() if one), "").strip(), length[0] if length else ""
     return None
 
 
