@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
+from operator import attrgetter
 from typing import Literal
 
 from bot import money
@@ -430,7 +431,8 @@ class VectorMaker:
         self._calls.note("")
         vectors = dict(zip(texts, await asyncio.to_thread(stored, found.vectors), strict=True))
         space = VectorSpace(self._calls.embedder.name, found.dimensions)
-        new = [NewVector(each.id, each.text, vectors[each.text]) for each in batch]
+        ordered = sorted(batch, key=attrgetter("id"))  # in falling order the pages of the table stay half empty
+        new = [NewVector(each.id, each.text, vectors[each.text]) for each in ordered]
         made = await self._store.vectors.put(space, new, settlement, self._clock.now())
         self._check(found)
         return made

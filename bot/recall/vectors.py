@@ -76,7 +76,7 @@ class VectorMatrix:
     @property
     def size(self) -> int:
         """Bytes of memory."""
-        return int(self.rows.nbytes)
+        return sum(column.nbytes for column in _columns(self))
 
 
 def pack(rows: Sequence[Sequence[float]]) -> tuple[bytes, ...]:
