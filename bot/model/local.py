@@ -19,6 +19,9 @@ TOGETHER, TOGETHER_CHARS = 8, 1_000
 READ_CHARS = 1_000
 """Characters of a text that are read: its vector is a mean of its words, and tells little of a long one."""
 
+LATELY = 256
+"""Texts whose vectors are kept: what a message says is looked for, and is a document that gets a vector, too."""
+
 STILL_LOADING, ENDED = "the local encoder is still being loaded", "the local encoder has ended"
 
 
@@ -40,6 +43,7 @@ class LocalEmbedder:
         self._loading: Future[None] | None = None
         self._failure = ""
         self._late = False
+        self._lately: dict[str, bytes] = {}
 
     async def load(self, wait_s: float, *, anew: bool = False) -> bool:
         """As the port has it. For who does not wait one that is late cannot be asked until it said something."""
@@ -60,10 +64,12 @@ class LocalEmbedder:
         """
         if not await self.load(deadline_s, anew=True):
             raise ModelError("timeout", STILL_LOADING)
-        before, loading, vectors = self._late, self._loading, list[bytes]()
+        before, loading, read = self._late, self._loading, [text[:READ_CHARS] for text in texts]
+        vectors = {text: self._lately[text] for text in read if text in self._lately}
         try:
-            for part in _parts([text[:READ_CHARS] for text in texts]):
-                vectors += await within_deadline(deadline_s, self._part(part), "no vectors")
+            for part in _parts([text for text in dict.fromkeys(read) if text not in vectors]):
+                made = await within_deadline(deadline_s, self._part(part), "no vectors")
+                vectors |= zip(part, made, strict=True)
         except ModelError as error:
             late = error.fault == "timeout"
             hangs = late and before and self._late
@@ -73,7 +79,8 @@ class LocalEmbedder:
             if (hangs or not late) and self._loading is loading:
                 self._loading = None  # as it worked until now, the next question has it loaded again
             raise
-        return Embeddings(tuple(vectors), DIMENSIONS)
+        self._lately = dict([*(self._lately | vectors).items()][-LATELY:])
+        return Embeddings(tuple(vectors[text] for text in read), DIMENSIONS)
 
     async def close(self) -> None:
         """End the process."""
