@@ -265,16 +265,14 @@ def test_a_guess_by_meaning_lifts_no_line_around_it_unless_words_are_found_too()
 
 def test_unasked_what_words_find_after_the_second_must_be_like_the_message_and_meaning_alone_must_stand_out() -> None:
     found = ranked("花生", *(memory(number, f"花生{number}号", days=number) for number in range(1, 5))).chosen
-    above = {1: -1.0, 2: 0.1, 3: 0.4, 4: 0.6}
+    others = dict.fromkeys(range(10, 30), 0.0)
+    above = others | {1: -1.0, 2: 0.1, 3: 0.4, 4: 0.6}
     assert [one.finding.ref for one in without_unlike(found, above)] == [1, 2, 4]
-    assert without_unlike(found, {}) == found, "what has no vector yet stays"
-    assert [standing_out(each) for each in ({1: 3.6, 2: 2.5}, {1: 3.6, 2: 2.7}, {1: 3.4}, {1: 3.6}, {})] == [
-        1,
-        None,
-        None,
-        None,
-        None,
-    ]
+    assert without_unlike(found, others) == found, "what has no vector yet stays"
+    assert without_unlike(found, {1: -1.0, 2: 0.1, 3: 0.4, 4: 0.6}) == found, "of few a mean tells nothing"
+    for likest, number in (({1: 3.6, 2: 2.5}, 1), ({1: 3.6, 2: 2.7}, None), ({1: 3.4}, None)):
+        assert standing_out(others | likest) == number
+    assert standing_out({1: 3.6, 2: 0.1}) is standing_out({}) is None
 
 
 def test_what_is_former_comes_by_likeness_no_more_than_by_words() -> None:

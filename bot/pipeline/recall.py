@@ -164,9 +164,10 @@ class Recall:
         return await self._thread.run(_ranked, task, matches, candidates, like, brief=brief)
 
     async def standing(self, asking: RecallQuery) -> Mapping[int, float]:
-        """How far documents of some kinds stand above the mean likeness to a text, where the mode is hybrid and it costs
-        no call."""
-        return await self._near.standing(asking) if self.mode == "hybrid" else {}
+        """How far memories stand above their mean likeness to a text, where the mode is hybrid, nuan's own ranking is used,
+        and it costs no call."""
+        ours = self._current.settings.memory.profile != "seed"
+        return await self._near.standing(asking) if ours and self.mode == "hybrid" else {}
 
     async def document(self, asking: RecallQuery, number: int) -> SearchHit | None:
         """The document of that number, if this audience may see it."""
@@ -304,7 +305,7 @@ class AutoRecall:
 
         `own` is what the person wrote last, `rounds` what their turns found lately, oldest first. It asks no model:
         words, age and importance decide, and where the local encoder is there, meaning: of what words find in later
-        places only what is like the message comes, and what is by far the likest comes first. `ahead` is what lies ahead on the days that
+        places only what is like the message comes, and what is by far the likest comes as well. `ahead` is what lies ahead on the days that
         they name: some of it comes as well.
         """
         asked = "\n".join(event.text for event in occasion.answering if event.kind == "message")
@@ -333,7 +334,7 @@ class AutoRecall:
     async def by_meaning(
         self, asking: RecallQuery, said: str, found: Sequence[ScoredHit], above: Mapping[int, float]
     ) -> tuple[ScoredHit, ...]:
-        """Of what words found the news that are brought, and before them what stands out by its meaning."""
+        """Of what words found the news that are brought, and after them what stands out by its meaning."""
         news = [one for one in found if (memory := one.finding.memory) and not already_told(said, memory.text)]
         brought = without_unlike(news[: self._current.settings.memory.max], above)
         number = standing_out(above)
@@ -343,7 +344,7 @@ class AutoRecall:
         memory = finding.memory if finding is not None else None
         if finding is None or memory is None or memory.former_at or already_told(said, memory.text):
             return brought
-        return (ScoredHit(finding, 0.0, (("above", above[number]),)), *brought)
+        return (*brought, ScoredHit(finding, 0.0, (("above", above[number]),)))
 
     async def found(
         self, asking: RecallQuery, narrowing: SectionChoice

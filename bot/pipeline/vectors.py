@@ -27,6 +27,7 @@ from bot.pipeline.configuration import Current
 from bot.recall.query import meant_parts
 from bot.recall.ranking import HASH_WEIGHT, Likeness, MissingVectors
 from bot.recall.vectors import VectorMatrix, changed, lacking, matrix, nearest, standing, stored
+from bot.store.index import scopes_of
 from bot.store.ledger import Settlement
 from bot.store.store import Store
 from bot.store.vectors import MOST_COMPARED, NewVector, VectorSpace, VectorState
@@ -69,6 +70,9 @@ DIMENSIONS_CHANGED = "the dimensions change from call to call"
 
 LOADS_S, LOOK_LOADS_S = 600.0, 30.0
 """How long vectors in the background wait for an encoder that is being loaded, and a recall outside of turns."""
+
+UNASKED_SHARE = 0.05
+"""What comes unasked waits for its vector this share of the time that a question may (`query_seconds`)."""
 
 QUESTIONS = 64
 """Questions whose vectors are kept: a turn may ask the same again."""
@@ -461,6 +465,13 @@ class VectorMaker:
         self._alarm = self._clock.at(when, fire)
 
 
+Compared = tuple[Sequence[bytes], VectorMatrix] | MissingVectors
+"""The vectors of what is asked and those it is compared with, or why there are none."""
+
+MatrixKey = tuple[tuple[str, ...], str, bool]
+"""What may be seen, whoever of a group spoke last; whose vectors; memories alone."""
+
+
 class VectorSearch:
     """Finds by likeness. The work on vectors runs beside the event loop."""
 
@@ -474,8 +485,9 @@ class VectorSearch:
         self._clock = clock
         self._current = current
         self._pays = pays
-        self._questions: OrderedDict[tuple[str, str], tuple[Sequence[bytes], int]] = OrderedDict()
-        self._known: OrderedDict[tuple[Audience, str], tuple[VectorState, VectorMatrix]] = OrderedDict()
+        self._questions: OrderedDict[tuple[str, ...], tuple[Sequence[bytes], int]] = OrderedDict()
+        self._known: OrderedDict[MatrixKey, tuple[VectorState, VectorMatrix]] = OrderedDict()
+        self._late: set[asyncio.Task[Compared]] = set()
 
     @property
     def _calls(self) -> EmbeddingCaller | None:
@@ -487,7 +499,7 @@ class VectorSearch:
 
     async def like(self, asking: RecallQuery, most: int) -> Likeness:
         """At most `most` documents like the question; without vectors at once nothing, and why."""
-        compared = await self._compared(asking)
+        compared = await self._compared(asking, meant_parts(asking.text))
         if isinstance(compared, str) or self._calls is None:
             return Likeness(missing=compared if isinstance(compared, str) else "off")
         asked, rows = compared
@@ -502,30 +514,36 @@ class VectorSearch:
         return Likeness(found, "", 1.0 if means else HASH_WEIGHT, shares if means else {})
 
     async def standing(self, asking: RecallQuery) -> Mapping[int, float]:
-        """As `recall.vectors.standing`, of documents of some kinds; nothing where a server would be asked, or vectors know
-        no meaning."""
+        """As `recall.vectors.standing`, of memories by the whole text; nothing where a server would be asked, vectors know no
+        meaning, or the encoder is busy. A turn waits for this: it reads memories alone, and what is late is left."""
         calls = self._calls
         if calls is None or calls.embedder.calls or not calls.embedder.means:
             return {}
-        compared = await self._compared(asking)
+        asked = asyncio.create_task(self._compared(asking, (asking.text,), memories=True))
+        self._late.add(asked)
+        asked.add_done_callback(self._late.discard)
+        await asyncio.wait((asked,), timeout=UNASKED_SHARE * self._rules.query_seconds)
+        compared = asked.result() if asked.done() else "late"
         return {} if isinstance(compared, str) else await self._thread.run(standing, *compared, asking)
 
-    async def _compared(self, asking: RecallQuery) -> tuple[Sequence[bytes], VectorMatrix] | MissingVectors:
+    async def _compared(self, asking: RecallQuery, parts: Sequence[str], *, memories: bool = False) -> Compared:
         """The vectors of the question's parts, and those that its audience may see; or why there are none."""
         if self._calls is None or not asking.text.strip():
             return "off"
         if self._calls.embedder.calls and not self._pays:
             return "unpaid"
         audience, model = asking.audience, self._calls.embedder.name
-        known = self._known.get((audience, model))
-        state = await self._store.vectors.state(audience, model, known[0] if known else VectorState())
+        key = tuple(sorted(scopes_of(audience))), model, memories
+        known = self._known.get(key)
+        before = known[0] if known else VectorState()
+        state = await self._store.vectors.state(audience, model, before, memories=memories)
         if not state.there:
             return "none"
         try:
             # A turn does not wait for the encoder; a command that only looks does.
             if not await self._calls.load(0 if self._pays else LOOK_LOADS_S):
                 return "loading"
-            asked, dimensions = await self._vectors_of(asking)
+            asked, dimensions = await self._vectors_of(asking, parts)
         except OverBudget:
             return "budget"
         except ModelError:
@@ -533,18 +551,16 @@ class VectorSearch:
         if dimensions not in state.there:
             self._known.clear()
             return "none"
-        return asked, await self._rows(audience, VectorSpace(model, dimensions), known, state)
+        return asked, await self._rows(audience, VectorSpace(model, dimensions), key, known, state)
 
-    async def _vectors_of(self, asking: RecallQuery) -> tuple[Sequence[bytes], int]:
+    async def _vectors_of(self, asking: RecallQuery, parts: Sequence[str]) -> tuple[Sequence[bytes], int]:
         """The vectors of the question's parts, from a call unless it was asked lately."""
         assert self._calls is not None
-        key, chat_id = (self._calls.embedder.name, asking.text), asking.audience.chat_id
+        key, chat_id = (self._calls.embedder.name, *parts), asking.audience.chat_id
         if key in self._questions:
             self._questions.move_to_end(key)
             return self._questions[key]
-        found, settlement = await self._calls.embed(
-            meant_parts(asking.text), chat_id, asking.person_id, self._rules.query_seconds
-        )
+        found, settlement = await self._calls.embed(parts, chat_id, asking.person_id, self._rules.query_seconds)
         if settlement is not None:
             await asyncio.shield(self._store.ledger.settle(settlement, self._clock.now()))
         self._calls.note("")
@@ -557,11 +573,12 @@ class VectorSearch:
         self,
         audience: Audience,
         space: VectorSpace,
+        key: MatrixKey,
         known: tuple[VectorState, VectorMatrix] | None,
         state: VectorState,
     ) -> VectorMatrix:
         """The vectors that this audience may see; of those that are `known` from the last question none is read again."""
-        read, run = self._store.vectors.read, self._thread.run
+        read, run = partial(self._store.vectors.read, memories=key[2]), self._thread.run
         if known is None or known[1].rows.shape[1] != space.dimensions:
             _, new = await read(audience, space, 0, tuple)
             rows = await run(matrix, new, space.dimensions)
@@ -570,8 +587,8 @@ class VectorSearch:
             if before.there.get(space.dimensions) != state.there[space.dimensions]:
                 wanted, new = await read(audience, space, state.since, partial(lacking, rows))
                 rows = await run(changed, rows, state.since, wanted, new, MOST_COMPARED)
-        self._known[audience, space.model] = state, rows
-        self._known.move_to_end((audience, space.model))
+        self._known[key] = state, rows
+        self._known.move_to_end(key)
         while sum(each.size for _, each in self._known.values()) > MATRICES_BYTES and len(self._known) > 1:
             self._known.popitem(last=False)
         return rows

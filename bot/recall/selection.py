@@ -41,7 +41,10 @@ SURE, LIKER = 2, 0.5
 the mean of all memories, in their standard deviations (docs/recall.md)."""
 
 STANDS_OUT, BEFORE_NEXT = 3.5, 1.0
-"""A memory that is so far above that mean, and so far above the next one, comes without a word in common."""
+"""A memory that is so far above that mean, and so far above the next one, comes without a word in common (docs/recall.md)."""
+
+FEW_KNOWN = 15
+"""Of fewer memories, which may all be about one thing, a mean tells nothing: words alone decide."""
 
 READ = 20
 """Documents other than lines that are looked at beside the best of all (kept ones are among them)."""
@@ -76,13 +79,15 @@ def without_unlike(found: Sequence[ScoredHit], above: Mapping[int, float]) -> tu
 
     `above` is how far each document stands above the mean; what has no vector yet stays.
     """
+    if len(above) < FEW_KNOWN:
+        return tuple(found)
     return tuple(one for place, one in enumerate(found) if place < SURE or above.get(one.finding.doc, LIKER) >= LIKER)
 
 
 def standing_out(above: Mapping[int, float]) -> int | None:
     """The document that is liker the message than all others are by far, if there is one."""
     best = nlargest(2, above, key=above.__getitem__)
-    if len(best) < 2 or above[best[0]] < STANDS_OUT or above[best[0]] - above[best[1]] < BEFORE_NEXT:
+    if len(above) < FEW_KNOWN or above[best[0]] < STANDS_OUT or above[best[0]] - above[best[1]] < BEFORE_NEXT:
         return None
     return best[0]
 

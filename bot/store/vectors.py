@@ -85,20 +85,23 @@ class Vectors(Repository):
         )
 
     @reads
-    def state(self, tx: Tx, audience: Audience, model: str, known: VectorState) -> VectorState:
-        """Which of that model's vectors this audience may see, by what was known of them before.
+    def state(
+        self, tx: Tx, audience: Audience, model: str, known: VectorState, *, memories: bool = False
+    ) -> VectorState:
+        """Which of that model's vectors this audience may see, all or those of `memories`, by what was known of them before.
 
         Numbers of documents are never given twice, and a document's vector does not change: where these figures are
         the same, so are the vectors, but for a coincidence. Who reads the documents filters once more.
         """
         scopes = scopes_of(audience)
         figures = "SELECT count(*), coalesce(max(id), 0), coalesce(sum(id), 0)"
-        documents = tx.row(f"{figures} FROM doc WHERE scope IN ({placeholders(scopes)})", *scopes)
+        sql = f"{figures} FROM doc WHERE scope IN ({placeholders(scopes)}){_of_kind(memories)}"
+        documents = tx.row(sql, *scopes)
         if documents == known.whole:
             return VectorState(documents, known.of_whole, known.of_whole, documents[1])
-        new = _vectors_since(tx, scopes, model, known.whole[1])
+        new = _vectors_since(tx, scopes, model, known.whole[1], memories)
         if _sum(known.whole, *new.values()) != documents:
-            known, new = VectorState(), _vectors_since(tx, scopes, model, 0)
+            known, new = VectorState(), _vectors_since(tx, scopes, model, 0, memories)
         there = dict(known.of_whole)
         for dimensions, state in new.items():
             if dimensions is not None:
@@ -115,13 +118,15 @@ class Vectors(Repository):
         space: VectorSpace,
         since: int,
         lacking: Callable[[Sequence[int]], Sequence[int]],
+        *,
+        memories: bool = False,
     ) -> tuple[Sequence[int], list[tuple[int, str, int, int, int, bytes]]]:
         """The documents with numbers above `since` with a vector there that this audience may see, newest first, and
         those of them that are `lacking` (pure) with their vectors: number, kind, ref, chat, time."""
         scopes = scopes_of(audience)
         sql = (
             f"SELECT doc_id FROM {VECTOR_INDEX} WHERE scope IN ({placeholders(scopes)}) "
-            "AND model = ? AND dimensions = ? AND doc.id > ? ORDER BY doc_id DESC LIMIT ?"
+            f"AND model = ? AND dimensions = ? AND doc.id > ?{_of_kind(memories)} ORDER BY doc_id DESC LIMIT ?"
         )
         there = tx.ids(sql, *scopes, space.model, space.dimensions, since, MOST_COMPARED)
         numbers = lacking(there)
@@ -165,11 +170,17 @@ class Vectors(Repository):
         return tx.run("DELETE FROM vector WHERE model = ? AND dimensions = 0", model)
 
 
-def _vectors_since(tx: Tx, scopes: Sequence[str], model: str, since: int) -> dict[int | None, NumberState]:
+def _of_kind(memories: bool) -> str:
+    return " AND kind = 'memory'" if memories else ""
+
+
+def _vectors_since(
+    tx: Tx, scopes: Sequence[str], model: str, since: int, memories: bool
+) -> dict[int | None, NumberState]:
     """The documents with numbers above that by the dimensions of their vectors; None: those that have none."""
     sql = (
         f"SELECT dimensions, count(*), max(id), sum(id) FROM doc LEFT JOIN vector {BY_SPACE} ON doc_id = id "
-        f"AND model = ? WHERE scope IN ({placeholders(scopes)}) AND id > ? GROUP BY dimensions"
+        f"AND model = ? WHERE scope IN ({placeholders(scopes)}) AND id > ?{_of_kind(memories)} GROUP BY dimensions"
     )
     rows = tx.all(sql, model, *scopes, since)
     return {dimensions: (count, newest, total) for dimensions, count, newest, total in rows}
