@@ -281,7 +281,14 @@ async def test_a_wish_that_was_said_before_tells_nothing_of_the_matter(
     assert held(world, words) == set()
 
 
-async def test_a_wish_that_tells_more_goes_with_the_matter(world: World) -> None:
-    for line in ("forget that Derek owes me 400", "forget everything about Derek"):
+@pytest.mark.parametrize(
+    ("wish", "matter", "word"),
+    [
+        ("forget that Derek owes me 400", "forget everything about Derek", "400"),
+        ("forget that I'm pregnant", "forget everything about my pregnancy", "pregnant"),
+    ],
+)
+async def test_a_wish_that_tells_more_goes_with_the_matter(world: World, wish: str, matter: str, word: str) -> None:
+    for line in (wish, matter):
         await world.say(line)
-    assert held(world, "400") == set()
+    assert held(world, word) == set()

@@ -100,6 +100,16 @@ async def test_a_change_that_is_not_sure_is_told_with_how_it_is_asked_for(world:
     assert world.peek.reminders("due_at", ended_at=None) == before
 
 
+@pytest.mark.parametrize("said", ["谢谢提醒，我已经吃完了", "thanks for the reminder, I already took it"])
+async def test_thanks_for_a_reminder_end_none(world: World, said: str) -> None:
+    await answers_offline(world)
+    await world.say("每天早上八点提醒我吃药")
+    await world.wait(600)
+    await world.say(said)
+    assert not any(asked in world.replies[-1] for asked in ("是哪一条", "Which one"))
+    assert len(world.peek.reminders("due_at", ended_at=None)) == 1
+
+
 @pytest.mark.parametrize(
     "said", ["谢谢你昨天的提醒", "thanks for the reminder", "提前下班了真开心", "作业好难", "他叫我八点别去"]
 )

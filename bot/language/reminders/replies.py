@@ -10,6 +10,7 @@ from bot.language.time.moments import parts_folded, squeezed
 from bot.language.time.parts import EN_HOUR, TAKEN, TimeParts
 from bot.text.catalogue import LazyPattern
 from bot.text.fold import fold, fold_mapped
+from bot.text.length import clauses_of
 
 CORRECTING = ANY["correcting"]
 ANSWER_CHARS = 60
@@ -110,11 +111,12 @@ def change_wish(text: str, names: tuple[str, ...] = ()) -> tuple[Change, str, st
 def unread_change(text: str) -> Change | None:
     """What a short message may want of reminders in words that nothing here reads: one off, or later."""
     folded = fold(text)
-    if len(text) > ANSWER_CHARS or "?" in folded or not _SET.search(folded) or ASKS_ZH.search(folded):
+    if len(text) > ANSWER_CHARS or "?" in folded or ASKS_ZH.search(folded):
         return None
-    if ENDED.search(folded) and not KEPT.search(folded):
+    parts = [part for part in clauses_of(folded) if _SET.search(part)]
+    if any(map(ENDED.search, parts)) and not KEPT.search(folded):
         return "off"
-    return "later" if hinted(text) else None
+    return "later" if any(map(hinted, parts)) else None
 
 
 def _plain(folded: str, parts: TimeParts) -> bool:

@@ -69,8 +69,8 @@ class MatterForgetting:
         self._thread = thread
 
     async def told_of(self, command: MemoryCommand, event: Event, chat: Chat) -> tuple[OwnLine, ...]:
-        """What the writer of a message said before of the matter that a wish of theirs names, oldest first; no wish
-        to forget it, which tells no more."""
+        """What the writer of a message said before of the matter that a wish of theirs names, oldest first; not the
+        same wish, which tells no more."""
         said = await self._store.memories.said_by(event.person_id or 0, chat)
         lines = [OwnLine(*row) for row in said if row[0] < event.id]
         if command.scope == "line":
@@ -78,7 +78,7 @@ class MatterForgetting:
         content, names = command.content or "", self._current.settings.bot.names
         found = await self._thread.run(lines_about, content, command.scope, lines, event.at)
         asked = ((line, to_be_forgotten(line.text, names)) for line in found)
-        return tuple(line for line, wished in asked if not wished or not is_about(wished, content))
+        return tuple(line for line, wished in asked if not wished or fold(wished) != fold(content))
 
     async def wish(
         self, content: str, event: Event, known: tuple[Memory, ...], plans: tuple[str, ...], forever: bool
