@@ -8,7 +8,7 @@ from bot.core.people import Audience, MemoryKind
 from bot.store.engine import Repository, reads, writes
 from bot.store.index import DOCUMENT_TEXT, STORE_VECTOR, fingerprint, scopes_of
 from bot.store.ledger import Settlement, settle_call
-from bot.store.schema import BY_SPACE, VECTOR_INDEX, padded, placeholders
+from bot.store.schema import BY_SPACE, NO_LIMIT, VECTOR_INDEX, padded, placeholders
 from bot.store.transactions import Tx
 
 MOST_COMPARED = 20_000
@@ -106,9 +106,22 @@ class Vectors(Repository):
         for dimensions, state in new.items():
             if dimensions is not None:
                 there[dimensions] = _sum(there.get(dimensions, NOTHING), state)
-        if None in new:
-            return VectorState(known.whole, known.of_whole, there, known.whole[1])
-        return VectorState(documents, there, there, known.whole[1])
+        if None not in new:
+            return VectorState(documents, there, there, known.whole[1])
+        # What lies below the first that lacks its vector is whole: a new line must not have all looked through again.
+        lacking = tx.value(
+            f"SELECT min(id) FROM doc WHERE scope IN ({placeholders(scopes)}) AND id > ?{_of_kind(memories)} AND NOT EXISTS "
+            f"(SELECT 1 FROM vector {BY_SPACE} WHERE doc_id = doc.id AND model = ?)",
+            *scopes,
+            known.whole[1],
+            model,
+        )
+        below = _vectors_since(tx, scopes, model, known.whole[1], memories, lacking)
+        of_whole = dict(known.of_whole)
+        for dimensions, state in below.items():
+            of_whole[dimensions or 0] = _sum(of_whole.get(dimensions or 0, NOTHING), state)
+        whole = _sum(known.whole, *below.values())
+        return VectorState(whole, of_whole, there, known.whole[1])
 
     @reads
     def read(
@@ -175,14 +188,14 @@ def _of_kind(memories: bool) -> str:
 
 
 def _vectors_since(
-    tx: Tx, scopes: Sequence[str], model: str, since: int, memories: bool
+    tx: Tx, scopes: Sequence[str], model: str, since: int, memories: bool, before: int = NO_LIMIT
 ) -> dict[int | None, NumberState]:
-    """The documents with numbers above that by the dimensions of their vectors; None: those that have none."""
+    """The documents with numbers above that, and below another, by the dimensions of their vectors; None: those that have none."""
     sql = (
         f"SELECT dimensions, count(*), max(id), sum(id) FROM doc LEFT JOIN vector {BY_SPACE} ON doc_id = id "
-        f"AND model = ? WHERE scope IN ({placeholders(scopes)}) AND id > ?{_of_kind(memories)} GROUP BY dimensions"
+        f"AND model = ? WHERE scope IN ({placeholders(scopes)}) AND id > ? AND id < ?{_of_kind(memories)} GROUP BY dimensions"
     )
-    rows = tx.all(sql, model, *scopes, since)
+    rows = tx.all(sql, model, *scopes, since, before)
     return {dimensions: (count, newest, total) for dimensions, count, newest, total in rows}
 
 
