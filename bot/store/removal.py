@@ -13,7 +13,7 @@ from bot.store.commitments import forget_promises, withdraw_promises
 from bot.store.digests import summary_changed, take_memory_back
 from bot.store.duplicates import pass_to_copy
 from bot.store.engine import Database, wipe_soon
-from bot.store.events import finish_events, note_effect
+from bot.store.events import MOST_IN_ONE, finish_events, note_effect
 from bot.store.index import drop_documents, index_lines
 from bot.store.ledger import charge_reserved
 from bot.store.memories import Receipt, address_lines, chats_of_memory, earlier_receipt, store_receipt
@@ -224,8 +224,11 @@ def _lines_and_logs(tx: Tx, memory: Memory, lines: EchoIndex, logs: EchoIndex) -
     hidden |= _told_in(tx, memory)
     hidden |= reminder_lines(tx, hidden)
     # A log that was dropped by its age told them as well.
-    answered = f"SELECT turn.epoch_id FROM turn_event JOIN turn ON turn.id = turn_id WHERE event_id IN ({placeholders(hidden)})"
-    stale = logs_of(tx, hidden) | set(tx.ids(answered, *sorted(hidden)))
+    stale, numbers = logs_of(tx, hidden), sorted(hidden)
+    for start in range(0, len(numbers), MOST_IN_ONE):
+        some = numbers[start : start + MOST_IN_ONE]
+        answered = f"turn_event JOIN turn ON turn.id = turn_id WHERE event_id IN ({placeholders(some)})"
+        stale.update(tx.ids(f"SELECT turn.epoch_id FROM {answered}", *some))
     stale |= {epoch for text in memory.wordings for epoch in logs.echoing(text)}
     for text in memory.wordings:
         hidden |= replies_to(tx, text, hidden, stale)

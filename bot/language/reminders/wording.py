@@ -8,7 +8,16 @@ from bot.text.fold import fold_mapped, unfold
 from bot.text.length import clip
 
 _DATA = read_table("bot.language.reminders", "vocabulary")
-ANY: dict[str, str] = {name: "|".join(texts) for name, texts in _DATA["any"].items()}
+
+
+def _whole(text: str) -> str:
+    """An alternative with the parts that it names."""
+    for name, part in _DATA["part"].items():
+        text = text.replace(f"{{{name}}}", part)
+    return text
+
+
+ANY: dict[str, str] = {name: "|".join(map(_whole, texts)) for name, texts in _DATA["any"].items()}
 """Alternatives of regular expressions by their name."""
 _NUDGE_EN = ANY["nudge_en"]
 ABOUT = LazyPattern(f"{ANY['about']}|{_NUDGE_EN}")
