@@ -35,7 +35,8 @@ from bot.pipeline.send import OutboxSender
 from bot.pipeline.timings import TurnTimings
 from bot.pipeline.tools.registry import ToolRegistry
 from bot.pipeline.turn import TurnRunner
-from bot.pipeline.vectors import EmbeddingCallers, FindCaller, VectorMaker, VectorSearch
+from bot.pipeline.vector_search import VectorSearch
+from bot.pipeline.vectors import EmbeddingCallers, FindCaller, VectorMaker
 from bot.plugins import PluginRunner, Plugins
 from bot.store.store import Store
 

@@ -9,7 +9,7 @@ from bot.config.settings import Settings
 from bot.container import make_recall
 from bot.core.people import Audience
 from bot.core.recall import RecallQuery
-from bot.pipeline.vectors import VectorSearch
+from bot.pipeline.vector_search import VectorSearch
 from tests.fakes.embedding_server import FakeEmbeddings, Vectors, meaning_of
 from tests.world import World
 

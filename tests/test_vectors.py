@@ -9,10 +9,14 @@ from typing import Any, cast
 import pytest
 
 from bot.cli.model_checks import embedding_findings
+from bot.container import make_recall
+from bot.core.people import Audience
+from bot.core.recall import RecallQuery
 from tests.beating import DAY_S
-from tests.embedded import SOON, embedded_world, likeness, paid, settings, vectors
+from tests.embedded import PETS, SOON, embedded_world, likeness, paid, settings, vectors
 from tests.fakes.clock import let_others_run
-from tests.fakes.embedding_server import Vectors
+from tests.fakes.embedding_server import FakeEmbeddings, Vectors
+from tests.instrumented import instrumented
 from tests.world import World
 
 
@@ -139,6 +143,27 @@ async def test_a_server_that_is_busy_is_waited_for_as_long_as_it_says(tmp_path: 
         assert vectors(world) == [("我的狗叫旺财", "meaning")]
         assert len(world.log.named("embedding_works")) == 1
         assert next(call[0] for call in paid(world)) == "released"
+
+
+async def test_one_question_answered_too_late_is_no_fault_on_the_page_of_health_but_two_in_a_row_are(
+    tmp_path: Path,
+) -> None:
+    async with FakeEmbeddings(PETS) as server:
+        brief = settings(server, embedding={"query_seconds": 0.3})
+        async with instrumented(tmp_path / "data", brief) as page:
+            world = page.world
+            await world.say("记住我的狗叫旺财")
+            await world.wait(SOON)
+            recalling, seen = make_recall(world.parts, world.app._services.vector_maker._find_caller, pays=True), []
+            for number, late in enumerate((True, False, True, True, False)):
+                answer = Vectors("hang" if late else None)
+                server.answers = lambda texts, answer=answer: answer  # type: ignore[misc]
+                asking = RecallQuery(Audience(1, "dm", (1,)), 1, f"汪星人{number}", world.clock.now())
+                missing = (await recalling.recall(asking)).missing
+                seen.append((missing, (await page.health())[1]["status"]))
+            once, works = ("down", "green"), ("", "green")
+            assert seen == [once, works, once, ("down", "yellow"), works]
+            await world.parts.current.pool.close()
 
 
 def with_vectors(world: World) -> list[object]:

@@ -29,7 +29,7 @@ from bot.pipeline.concurrency import TextThread
 from bot.pipeline.configuration import Current
 from bot.pipeline.endpoints import embedding_provider
 from bot.pipeline.findings import ahead_line, already_told, memory_line
-from bot.pipeline.vectors import VectorSearch
+from bot.pipeline.vector_search import VectorSearch
 from bot.prompt.days import DayFormatter
 from bot.prompt.opening_facts import OpeningLine
 from bot.prompt.templates import thing_numbers

@@ -1,36 +1,27 @@
-"""Vectors: budgeted calls, making those that are lacking in the background, and search by likeness."""
+"""Vectors: budgeted calls, and making those that are lacking in the background."""
 
 import asyncio
 import math
-from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import accumulate
 from operator import attrgetter
 from typing import Literal
 
 from bot import money
-from bot.config.memory import EmbeddingServer
 from bot.core.clock import DAY_MS, HOUR_MS, MINUTE_MS
 from bot.core.errors import ModelError, ModelFault, OverBudget
 from bot.core.inspection import VectorWork
 from bot.core.models import Embeddings, MissingEmbedding, Usage
-from bot.core.people import Audience
 from bot.core.ports import Alarm, Clock, Log, model_fields
-from bot.core.recall import RecallQuery
 from bot.model.local import STILL_LOADING
 from bot.model.pool import CircuitBreaker, EmbeddingEndpoint
 from bot.pipeline.calls import BackgroundGate, end_failed, reservation, reserve_shielded
-from bot.pipeline.concurrency import TextThread
 from bot.pipeline.configuration import Current
-from bot.recall.query import meant_parts
-from bot.recall.ranking import HASH_WEIGHT, Likeness, MissingVectors
-from bot.recall.vectors import VectorMatrix, changed, lacking, matrix, nearest, standing, stored
-from bot.store.index import scopes_of
+from bot.recall.vectors import stored
 from bot.store.ledger import Settlement
 from bot.store.store import Store
-from bot.store.vectors import MOST_COMPARED, NewVector, VectorSpace, VectorState
+from bot.store.vectors import NewVector, VectorSpace
 from bot.text.length import clip, estimate_tokens
 
 TEXT_CHARS = 2_000
@@ -68,20 +59,8 @@ TELL_MS = MINUTE_MS
 DIMENSIONS_CHANGED = "the dimensions change from call to call"
 """Why vectors of a server cannot be used."""
 
-LOADS_S, LOOK_LOADS_S = 600.0, 30.0
-"""How long vectors in the background wait for an encoder that is being loaded, and a recall outside of turns."""
-
-UNASKED_SHARE = 0.05
-"""What comes unasked waits for its vector this share of the time that a question may (`query_seconds`)."""
-
-QUESTIONS = 64
-"""Questions whose vectors are kept: a turn may ask the same again."""
-
-MANY = 500
-"""Documents of which those of the types that are asked for are taken: a matrix knows no types of memories."""
-
-MATRICES_BYTES = 64_000_000
-"""Memory that vectors may take between two questions."""
+LOADS_S = 600.0
+"""How long vectors in the background wait for an encoder that is being loaded."""
 
 
 class EmbeddingCaller:
@@ -96,6 +75,7 @@ class EmbeddingCaller:
         self._log = log
         self._breaker = CircuitBreaker()
         self._wanted_until = 0
+        self._late = False
         self.trouble: Trouble = ""
         self.fault: ModelFault | None = None
 
@@ -117,10 +97,12 @@ class EmbeddingCaller:
         shown = [clip(text, TEXT_CHARS) for text in texts]
         if not self.embedder.calls:
             try:
-                return await self.embedder.embed(shown, deadline_s), None
+                found = await self.embedder.embed(shown, deadline_s)
             except ModelError as error:
-                self.note("down", error)
+                self._tell(error)
                 raise
+            self._late = False
+            return found, None
         now = self._clock.now()
         if now < self._wanted_until or not self._breaker.allows(now):
             wait = (self.rests_until(now) - now) / 1000
@@ -137,7 +119,7 @@ class EmbeddingCaller:
                 raise
             self._log.error("embedding_failed", call=call, exc_info=error)
             raise ModelError("invalid", type(error).__name__) from error
-        self._breaker = self._breaker.worked()
+        self._breaker, self._late = self._breaker.worked(), False
         counted = found.tokens is not None
         usage = Usage(found.tokens if found.tokens is not None else tokens, 0, 0, returned=counted)
         return found, Settlement(call, usage, money.cost(usage, self._rate(self._clock.now())))
@@ -160,6 +142,12 @@ class EmbeddingCaller:
         else:
             self._log.info("embedding_works", **self._named)
 
+    def _tell(self, error: ModelError) -> None:
+        """Note that it does not work; of what was late once only if it is late again: a question does not wait long."""
+        again, self._late = self._late, error.fault == "timeout"
+        if again or not self._late:
+            self.note("down", error)
+
     def rests_until(self, now: int) -> int:
         """When the server may be asked again, ms; `now` while it may."""
         until = max(self._wanted_until, now if self._breaker.closed else self._breaker.rests_until)
@@ -180,7 +168,7 @@ class EmbeddingCaller:
             self._breaker = self._breaker.failed(error, now, probe=probe)
             if error.wait_s is not None:
                 self._wanted_until = now + math.ceil(error.wait_s * 1000)
-            self.note("down", error)
+            self._tell(error)
         else:
             self._breaker = self._breaker.ended(probe=probe)
         await end_failed(self._store.ledger, call, error, now)
@@ -463,132 +451,3 @@ class VectorMaker:
             wake()
 
         self._alarm = self._clock.at(when, fire)
-
-
-Compared = tuple[Sequence[bytes], VectorMatrix] | MissingVectors
-"""The vectors of what is asked and those it is compared with, or why there are none."""
-
-MatrixKey = tuple[tuple[str, ...], str, bool]
-"""What may be seen, whoever of a group spoke last; whose vectors; memories alone."""
-
-
-class VectorSearch:
-    """Finds by likeness. The work on vectors runs beside the event loop."""
-
-    def __init__(
-        self, store: Store, thread: TextThread, calls: FindCaller, clock: Clock, current: Current, *, pays: bool = True
-    ) -> None:
-        """Without `pays` no server is asked."""
-        self._store = store
-        self._thread = thread
-        self._find_caller = calls
-        self._clock = clock
-        self._current = current
-        self._pays = pays
-        self._questions: OrderedDict[tuple[str, ...], tuple[Sequence[bytes], int]] = OrderedDict()
-        self._known: OrderedDict[MatrixKey, tuple[VectorState, VectorMatrix]] = OrderedDict()
-        self._late: set[asyncio.Task[Compared]] = set()
-
-    @property
-    def _calls(self) -> EmbeddingCaller | None:
-        return self._find_caller()
-
-    @property
-    def _rules(self) -> EmbeddingServer:
-        return self._current.settings.memory.embedding
-
-    async def like(self, asking: RecallQuery, most: int) -> Likeness:
-        """At most `most` documents like the question; without vectors at once nothing, and why."""
-        compared = await self._compared(asking, meant_parts(asking.text))
-        if isinstance(compared, str) or self._calls is None:
-            return Likeness(missing=compared if isinstance(compared, str) else "off")
-        asked, rows = compared
-        some = bool(asking.memory_kinds)
-        least = self._rules.least_cosine if self._rules.least_cosine is not None else self._calls.embedder.least_cosine
-        best, shares = await self._thread.run(nearest, asked, rows, asking, least, MANY if some else most)
-        if some:
-            fit = await self._store.vectors.of_kinds([number for number, _ in best], asking.memory_kinds)
-            best = tuple(each for each in best if each[0] in fit)[:most]
-        found = {number: (place, cosine) for place, (number, cosine) in enumerate(best, 1)}
-        means = self._calls.embedder.means
-        return Likeness(found, "", 1.0 if means else HASH_WEIGHT, shares if means else {})
-
-    async def standing(self, asking: RecallQuery) -> Mapping[int, float]:
-        """As `recall.vectors.standing`, of memories by the whole text; nothing where a server would be asked, vectors know no
-        meaning, or the encoder is busy. A turn waits for this: it reads memories alone, and what is late is left."""
-        calls = self._calls
-        if calls is None or calls.embedder.calls or not calls.embedder.means:
-            return {}
-        asked = asyncio.create_task(self._compared(asking, (asking.text,), memories=True))
-        self._late.add(asked)
-        asked.add_done_callback(self._late.discard)
-        await asyncio.wait((asked,), timeout=UNASKED_SHARE * self._rules.query_seconds)
-        compared = asked.result() if asked.done() else "late"
-        return {} if isinstance(compared, str) else await self._thread.run(standing, *compared, asking)
-
-    async def _compared(self, asking: RecallQuery, parts: Sequence[str], *, memories: bool = False) -> Compared:
-        """The vectors of the question's parts, and those that its audience may see; or why there are none."""
-        if self._calls is None or not asking.text.strip():
-            return "off"
-        if self._calls.embedder.calls and not self._pays:
-            return "unpaid"
-        audience, model = asking.audience, self._calls.embedder.name
-        key = tuple(sorted(scopes_of(audience))), model, memories
-        known = self._known.get(key)
-        before = known[0] if known else VectorState()
-        state = await self._store.vectors.state(audience, model, before, memories=memories)
-        if not state.there:
-            return "none"
-        try:
-            # A turn does not wait for the encoder; a command that only looks does.
-            if not await self._calls.load(0 if self._pays else LOOK_LOADS_S):
-                return "loading"
-            asked, dimensions = await self._vectors_of(asking, parts)
-        except OverBudget:
-            return "budget"
-        except ModelError:
-            return "down"
-        if dimensions not in state.there:
-            self._known.clear()
-            return "none"
-        return asked, await self._rows(audience, VectorSpace(model, dimensions), key, known, state)
-
-    async def _vectors_of(self, asking: RecallQuery, parts: Sequence[str]) -> tuple[Sequence[bytes], int]:
-        """The vectors of the question's parts, from a call unless it was asked lately."""
-        assert self._calls is not None
-        key, chat_id = (self._calls.embedder.name, *parts), asking.audience.chat_id
-        if key in self._questions:
-            self._questions.move_to_end(key)
-            return self._questions[key]
-        found, settlement = await self._calls.embed(parts, chat_id, asking.person_id, self._rules.query_seconds)
-        if settlement is not None:
-            await asyncio.shield(self._store.ledger.settle(settlement, self._clock.now()))
-        self._calls.note("")
-        self._questions[key] = found.vectors, found.dimensions
-        if len(self._questions) > QUESTIONS:
-            self._questions.popitem(last=False)
-        return self._questions[key]
-
-    async def _rows(
-        self,
-        audience: Audience,
-        space: VectorSpace,
-        key: MatrixKey,
-        known: tuple[VectorState, VectorMatrix] | None,
-        state: VectorState,
-    ) -> VectorMatrix:
-        """The vectors that this audience may see; of those that are `known` from the last question none is read again."""
-        read, run = partial(self._store.vectors.read, memories=key[2]), self._thread.run
-        if known is None or known[1].rows.shape[1] != space.dimensions:
-            _, new = await read(audience, space, 0, tuple)
-            rows = await run(matrix, new, space.dimensions)
-        else:
-            before, rows = known
-            if before.there.get(space.dimensions) != state.there[space.dimensions]:
-                wanted, new = await read(audience, space, state.since, partial(lacking, rows))
-                rows = await run(changed, rows, state.since, wanted, new, MOST_COMPARED)
-        self._known[key] = state, rows
-        self._known.move_to_end(key)
-        while sum(each.size for _, each in self._known.values()) > MATRICES_BYTES and len(self._known) > 1:
-            self._known.popitem(last=False)
-        return rows
