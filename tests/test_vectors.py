@@ -16,6 +16,7 @@ from tests.beating import DAY_S
 from tests.embedded import PETS, SOON, embedded_world, likeness, paid, settings, vectors
 from tests.fakes.clock import let_others_run
 from tests.fakes.embedding_server import FakeEmbeddings, Vectors
+from tests.fakes.model import says
 from tests.instrumented import instrumented
 from tests.world import World
 
@@ -178,10 +179,7 @@ def with_vectors(world: World) -> list[object]:
 
 
 async def test_one_text_that_the_server_refuses_does_not_keep_the_others_waiting(tmp_path: Path) -> None:
-    def script(texts: list[str]) -> Vectors:
-        return Vectors("http", 400) if any("花生" in text for text in texts) else Vectors()
-
-    async with embedded_world(tmp_path, script) as (world, server):
+    async with embedded_world(tmp_path, refusing_nuts) as (world, server):
         for text in ("我的狗叫旺财", "我对花生过敏", "我有一只猫"):
             await world.say(f"记住{text}")
         await world.wait(SOON)
@@ -221,6 +219,49 @@ async def test_a_text_that_the_server_refused_is_asked_for_again_when_an_operato
         await world.app._services.vector_maker.make_all(lambda made: None)
         assert "我对花生过敏" in with_vectors(world)
         assert not [each for each in await embedding_findings(world.settings, tmp_path) if "refused" in each.text]
+
+
+def refusing_nuts(texts: list[str]) -> Vectors:
+    """A server that refuses what is about them."""
+    return Vectors("http", 400) if any("花生" in text for text in texts) else Vectors()
+
+
+async def test_where_all_texts_are_refused_the_server_is_asked_once_for_another_one_and_for_no_question(
+    tmp_path: Path,
+) -> None:
+    async with embedded_world(tmp_path, refusing_nuts) as (world, server):
+        world.model.script = lambda _: says("花生！")
+        for food in ("花生酱", "花生酥", "花生糖"):
+            await world.say(f"我爱吃{food}")
+        await world.wait(SOON)
+        asked = server.asked.inputs
+        assert sorted(map(len, asked)) == [*[1] * 7, 4], (
+            "six documents, three of one text, and one call for all of them"
+        )
+        assert await likeness(world, "汪星人") == []
+        assert len(asked) == 8
+        assert [call[0] for call in paid(world)].count("settled") == 1
+
+
+async def test_a_stop_ends_a_round_between_two_texts_that_are_asked_for_alone(tmp_path: Path) -> None:
+    stops: list[asyncio.Task[None]] = []
+
+    def stopping(texts: list[str]) -> Vectors:
+        if texts == ["我爱吃花生糖"]:
+            stops.append(asyncio.ensure_future(world.close()))
+        return refusing_nuts(texts)
+
+    async with embedded_world(tmp_path, stopping) as (world, server):
+        world.model.script = lambda _: says("花生！")
+        for food in ("花生酱", "花生酥", "花生糖"):
+            await world.say(f"我爱吃{food}")
+        await world.wait(SOON)
+        await asyncio.gather(*stops)
+        assert server.asked.inputs[-1] == ["我爱吃花生糖"]
+        server.answers = lambda texts: Vectors()
+        await world.open()
+        await world.wait(SOON)
+        assert sorted(server.asked.texts[-3:]) == ["我爱吃花生酥", "我爱吃花生酱", "花生！"], "the next start goes on"
 
 
 async def test_a_server_that_takes_no_text_is_asked_again_for_all_of_them(tmp_path: Path) -> None:

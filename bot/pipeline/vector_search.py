@@ -107,7 +107,7 @@ class VectorSearch:
         known = self._known.get(key)
         before = known[0] if known else VectorState()
         state = await self._store.vectors.state(audience, model, before, memories=memories)
-        if not state.there:
+        if not any(state.there):  # those of no dimensions were refused
             return "none"
         try:
             # A turn does not wait for the encoder; a command that only looks does.

@@ -97,12 +97,10 @@ class EmbeddingCaller:
         shown = [clip(text, TEXT_CHARS) for text in texts]
         if not self.embedder.calls:
             try:
-                found = await self.embedder.embed(shown, deadline_s)
+                return await self.embedder.embed(shown, deadline_s), None
             except ModelError as error:
                 self._tell(error)
                 raise
-            self._late = False
-            return found, None
         now = self._clock.now()
         if now < self._wanted_until or not self._breaker.allows(now):
             wait = (self.rests_until(now) - now) / 1000
@@ -119,7 +117,7 @@ class EmbeddingCaller:
                 raise
             self._log.error("embedding_failed", call=call, exc_info=error)
             raise ModelError("invalid", type(error).__name__) from error
-        self._breaker, self._late = self._breaker.worked(), False
+        self._breaker = self._breaker.worked()
         counted = found.tokens is not None
         usage = Usage(found.tokens if found.tokens is not None else tokens, 0, 0, returned=counted)
         return found, Settlement(call, usage, money.cost(usage, self._rate(self._clock.now())))
@@ -129,7 +127,9 @@ class EmbeddingCaller:
         return model_fields("embeddings", self.embedder.name)
 
     def note(self, trouble: Trouble, error: ModelError | OverBudget | None = None) -> None:
-        """Say once that it does not work any more, or that it does again."""
+        """Say once that it does not work any more, or that it does again: then it is asked as ever, whatever it refused."""
+        if not trouble:
+            self._breaker, self._late = self._breaker.worked(), False
         if trouble == self.trouble:
             return
         self.trouble, self.fault, detail = trouble, None, ""
@@ -390,30 +390,46 @@ class VectorMaker:
             progress.begun, progress.low, progress.high, progress.until = True, BEYOND, 0, now + WHOLE_MS
         return VectorSpace(model, progress.dimensions)
 
-    async def _one(self, batch: Sequence[MissingEmbedding]) -> int:
-        """One batch; where the server refuses it for one of its texts, each alone, and those texts are left out."""
+    async def _one(self, batch: Sequence[MissingEmbedding], *, takes: bool = False) -> int:
+        """One batch; where the server refuses it for one of its texts, each alone, and those texts are left out.
+
+        It `takes` other texts, or that is asked first, and where it does not the error is raised.
+        """
         try:
             return await self._call(batch)
         except ModelError as error:
             if error.fault not in ONE_BY_ONE:
                 raise
+            if not takes:
+                await self._take_plain(batch[0].chat_id, error)
             if len(batch) == 1:
-                await self._refused(batch[0], error)
+                await self._leave_out(batch[0], error)
                 return 0
-        return sum([await self._one((each,)) for each in batch])
+        made = 0
+        for each in batch:
+            if self._stops:
+                break
+            made += await self._one((each,), takes=True)
+        return made
 
-    async def _refused(self, document: MissingEmbedding, error: ModelError) -> None:
-        """This one is not asked for again until an operator wants it; the error itself where no other text is taken."""
+    async def _take_plain(self, chat_id: int, refused: ModelError) -> None:
+        """Return when the server takes a text that any server takes; else what it `refused` is no fault of a text."""
         assert self._calls is not None
         timeout_s = self._current.settings.memory.embedding.timeout_seconds
         try:
-            _, settlement = await self._calls.embed((PLAIN,), document.chat_id, None, timeout_s)
+            _, settlement = await self._calls.embed((PLAIN,), chat_id, None, timeout_s)
         except ModelError:
-            raise error from None
+            raise refused from None
+        if settlement is not None:
+            await asyncio.shield(self._store.ledger.settle(settlement, self._clock.now()))
+
+    async def _leave_out(self, document: MissingEmbedding, error: ModelError) -> None:
+        """This one is not asked for again until an operator wants it."""
+        assert self._calls is not None
         self._calls.note("")
         self._log.warning("not_embedded", document=document.id, fault=error.fault, detail=error.detail)
         nothing = (NewVector(document.id, document.text, b""),)
-        await self._store.vectors.put(VectorSpace(self._calls.embedder.name), nothing, settlement, self._clock.now())
+        await self._store.vectors.put(VectorSpace(self._calls.embedder.name), nothing, None, self._clock.now())
 
     async def _call(self, batch: Sequence[MissingEmbedding]) -> int:
         assert self._calls is not None
