@@ -264,6 +264,8 @@ class ForgetActions:
                 return await self.about.ask(command, replace(told, hide=False))
             if plans:
                 return await self._unplan(plans[0], told)
+            if command.scope == "unsure" and command.content:
+                return ""  # nothing that it might be about: it is talk
             matter = replace(command, scope="matter") if command.content and not command.scope else None
             if matter is not None and (says := await self.about.told_only(matter, told)):
                 return says
