@@ -234,7 +234,7 @@ async def test_a_number_without_a_memory_is_named_as_such(world: World) -> None:
     await world.say("forget #1 and #7")
     assert world.replies[-1].splitlines()[1:] == ["Besides, there is no #7 in my memory"]
     await world.say("忘记 #8 和 #9")
-    assert world.replies[-1] == "我这里没有记着这件事哦"
+    assert world.replies[-1] == "我没找到这件事的记忆哦"
 
 
 @pytest.mark.parametrize(

@@ -101,6 +101,19 @@ def test_what_a_single_character_names_may_be_asked_about(content: str) -> None:
     assert [found.text for found in perhaps_matching(content, kept(*KEPT))] == ["我的猫叫小白", "我對貓毛過敏"]
 
 
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("my allergies", "我对花生过敏"),
+        ("我的過敏", "i am allergic to shrimp"),
+        ("my mom's birthday", "我妈生日是3月8日"),
+    ],
+)
+def test_what_the_other_language_says_of_it_may_be_asked_about(content: str, text: str) -> None:
+    others = ("我怕狗", "my cat is old", text)
+    assert [found.text for found in perhaps_matching(content, kept(*others))] == [text]
+
+
 @all_cases("content", ["我", "的", "", "?!", "关于我", "x", "海鲜"])
 def test_what_names_nothing_is_not_asked_about(content: str) -> None:
     assert perhaps_matching(content, kept(*KEPT)) == ()

@@ -189,7 +189,7 @@ async def test_one_line_that_names_it_goes_and_the_lines_after_it_stay(world: Wo
     for line in ("我老板是个好人", "陈朗说他要走了", "我今天很开心"):
         await world.say(line)
     await world.say("忘记我老板")
-    assert "好，“我老板”的事我都忘掉了：你说过的 1 句话" in world.replies[-1]
+    assert "好，“我老板”的事，我找到的都忘掉了：你说过的 1 句话" in world.replies[-1]
     assert held(world, "好人") == set()
     assert "event" in held(world, "陈朗")
 
@@ -292,3 +292,14 @@ async def test_a_wish_that_tells_more_goes_with_the_matter(world: World, wish: s
     for line in (wish, matter):
         await world.say(line)
     assert held(world, word) == set()
+
+
+async def test_nothing_is_said_to_be_gone_that_is_kept_in_the_other_language(world: World) -> None:
+    await world.say("记住我对花生过敏")
+    await world.say("i am allergic to shrimp")
+    await world.say("forget everything about my allergy")
+    assert world.replies[-1] == "All right, I have forgotten what I found of “allergy”: lines of yours (1)"
+    await world.say("forget my allergy")
+    assert "#1 我对花生过敏" in world.replies[-1]
+    await world.say("yes")
+    assert not world.peek.memories("text", disabled_at=None)

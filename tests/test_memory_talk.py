@@ -237,9 +237,9 @@ async def test_two_people_of_a_group_are_not_mixed_up(world: World) -> None:
     await world.say("小暖，记住我对花生过敏", "阿明", GROUP)
     await world.say("小暖，记住我对芒果过敏", "阿红", GROUP)
     await world.say("小暖，忘记我对花生过敏", "阿红", GROUP)
-    assert world.replies[-1] == "我这里没有记着这件事哦"
+    assert world.replies[-1] == "我没找到这件事的记忆哦"
     await world.say("小暖，忘记 #1", "阿红", GROUP)
-    assert world.replies[-1] == "我这里没有记着这件事哦"
+    assert world.replies[-1] == "我没找到这件事的记忆哦"
     await world.say("小暖，撤销 #1", "阿红", GROUP)
     await world.say("小暖，你好", "阿明", GROUP)
     assert '<p n="阿明">#1 我对花生过敏</p>' in world.last_user

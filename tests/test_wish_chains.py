@@ -33,7 +33,7 @@ async def test_what_was_forgotten_for_a_while_is_forgotten_for_good_by_its_objec
         ("把第三條忘了", "是要忘掉這一條嗎？", ["我怕狗", "我怕猫"]),
         ("忘记第一条和第三条", "要忘掉哪一条？", ["我怕猫"]),
         ("忘记这两条", "要忘掉哪一条？", []),
-        ("忘记第十二条", "我这里没有记着这件事哦", ["我怕狗", "我怕猫", "我怕鸡"]),
+        ("忘记第十二条", "我没找到这件事的记忆哦", ["我怕狗", "我怕猫", "我怕鸡"]),
     ],
 )
 async def test_a_place_in_a_list_is_not_the_last_one_and_is_asked_back(

@@ -41,8 +41,11 @@ _OTHER = LazyPattern(r"[^\W_a-z0-9\u00c0-\u024f]+")
 _WEAK = LazyPattern("[我你您的对了在是吗呢吧啊也都很就还有]")
 """Characters that come and go between two ways to say the same."""
 
-_NAME = frozenset(("name", *read_table("bot.language", "slots")["one"]["name"]))
+_SLOTS = read_table("bot.language", "slots")
+_NAME = frozenset(("name", *_SLOTS["one"]["name"]))
 """By which words somebody wants forgotten how they are called."""
+_ASKED = tuple(tuple(words.split()) for words in _SLOTS["asked"].values())
+"""By which words people of either language ask for what a slot holds."""
 MOST_CHARS = 120
 """A wish is short."""
 
@@ -219,11 +222,20 @@ def matching(content: str, memories: tuple[Memory, ...]) -> tuple[Memory, ...]:
 
 
 def perhaps_matching(content: str, memories: tuple[Memory, ...]) -> tuple[Memory, ...]:
-    """The memories to ask about where `match` finds none: those with the one character that is named (关于猫的记忆)."""
+    """The memories to ask about where `match` finds none: those with the one character that is named (关于猫的记忆), or
+    of what is named last in the other language (my allergy: 我对花生过敏)."""
     word = core_of(content)
-    if len(word) != 1 or not _OTHER.fullmatch(word) or _WEAK.fullmatch(word):
-        return ()
-    return tuple(memory for memory in memories if word in fold(memory.text))
+    single = len(word) == 1 and _OTHER.fullmatch(word) and not _WEAK.fullmatch(word)
+    named = {word} if single else _in_the_other_language(word)
+    return tuple(memory for memory in memories if any(holds(fold(memory.text), each) for each in named))
+
+
+def _in_the_other_language(word: str) -> frozenset[str]:
+    """The words of the other language for what a slot holds of which these end in a word."""
+    latin = _OTHER.search(word) is None
+    last = _stem(word.rsplit(" ", maxsplit=1)[-1])
+    same = (words for words in _ASKED if any(_stem(each) == last if latin else word.endswith(each) for each in words))
+    return frozenset(each for words in same for each in words if (_OTHER.search(each) is None) != latin)
 
 
 def names_plan(content: str, text: str) -> bool:
