@@ -307,6 +307,15 @@ async def test_a_wish_within_its_sentence_keeps_the_plain_fact_after_it(world: W
     assert kept(world) == [text]
 
 
+@pytest.mark.parametrize("said", ["唔記得我媽生日", "唔记得我怕狗", "没记住我妈的生日是3月8日"])
+async def test_what_somebody_does_not_remember_is_neither_kept_nor_forgotten(new_world: NewWorld, said: str) -> None:
+    world = await new_world(prompt={"tools": False})
+    await world.say("记住我妈的生日是8月3日")
+    await world.say(said)
+    assert kept(world) == ["我妈的生日是8月3日"]
+    assert "我媽生日" not in world.replies[-1]
+
+
 @pytest.mark.parametrize(
     "said", ["你別記我什麼時候回家", "I should remember that I have friends", "你听完就算了别记下来，我昨天哭了"]
 )
