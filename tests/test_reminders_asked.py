@@ -371,6 +371,19 @@ async def test_a_request_that_is_not_wholly_read_is_asked_back_where_no_model_ha
     assert "⏰1" in world.replies[-1]
 
 
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("早上8:30-20号提醒我带伞", "我看到不止一个时间（早上8:30 20号），哪个时候提醒你？"),
+        ("初八提醒我回娘家", "什么时候提醒你？"),
+        ("初8号早上九点提醒我回娘家", "什么时候提醒你？"),
+    ],
+)
+async def test_a_day_that_is_not_sure_is_asked_and_minutes_are_none(world: World, text: str, question: str) -> None:
+    await world.say(text)
+    assert world.replies == [question]
+
+
 async def test_in_no_minutes_is_asked_about(world: World) -> None:
     """There is no hour that could be assumed for it."""
     await world.say("remind me in 0 minutes to go")
