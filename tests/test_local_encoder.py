@@ -8,6 +8,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from signal import SIGSTOP
+from time import perf_counter
 
 import pytest
 
@@ -21,6 +23,7 @@ from bot.model.encoder import DIMENSIONS
 from bot.model.local import LocalEmbedder
 from bot.pipeline.endpoints import make_embedding
 from bot.recall.vectors import BYTES
+from tests.fakes.model import calls, says
 from tests.instrumented import instrumented
 from tests.noting import dm
 from tests.tables import all_cases
@@ -153,6 +156,25 @@ UNASKED = (
     "我不爱吃甜食",
     "我对花生过敏",
 )
+MORE = (
+    "我喝不了牛奶",
+    "我会弹钢琴",
+    "我怕坐飞机",
+    "我的车是白色的",
+    "我每周三上瑜伽课",
+    "我爱收集邮票",
+    "我哥哥当过兵",
+    "我不抽烟",
+    "我喜欢蓝色",
+    "我总是睡得很晚",
+    "我去过冰岛",
+    "我有三个孩子",
+    "我用左手写字",
+    "我常去图书馆",
+    "我想买一台相机",
+    "我的房间朝北",
+)
+"""With fewer, no two memories can both be far above the mean."""
 
 
 async def test_what_a_message_is_by_far_likest_comes_unasked_without_a_shared_word_and_nothing_else(
@@ -181,6 +203,44 @@ async def test_what_a_message_is_by_far_likest_comes_unasked_without_a_shared_wo
         await world.say("/new", "小李")
         await world.say("路上看到一只小猫", "小李")
         assert "想起来的" not in world.last_user, "what somebody else told is nobody else's"
+
+
+async def test_what_is_former_told_already_or_told_by_two_keeps_nothing_from_standing_out_by_its_meaning(
+    tmp_path: Path,
+) -> None:
+    settings = by_meaning().model_copy(update={"context": ContextRules(opening_tokens=100)})
+    async with opened(tmp_path, settings) as world:
+
+        async def brought(text: str, **where: str) -> list[str]:
+            """What a new talk that begins with this is told by itself."""
+            await world.say("/new", **where)
+            await world.wait(1)
+            await world.say(text, **where)
+            return [line.partition(" ")[2].partition(" ")[2] for line in after(world.last_user, "想起来的")]
+
+        for fact in (*UNASKED, *MORE, "我的猫叫豆包"):
+            await world.say(f"记住{fact}")
+        assert await brought("猫粮又涨价了") == ["小王：我养了一只橘猫（今天说的）"], "the opening tells the other one"
+        change = calls(("remember", '{"id": "#4", "text": "我养了一只白猫"}'))
+        world.model.script = lambda request: says("好") if request.prompt.messages[-1].role == "tool" else change
+        await world.say("说错了，是一只白猫")
+        world.model.script = lambda _: says("好")
+        for said in ("忘记我的猫叫豆包", "记住我会游泳", "记住我爱吃辣"):
+            await world.say(said)
+        assert await brought("一只猫趴在窗台上") == ["小王：我养了一只白猫（今天说的）"], "what it replaces is former"
+        assert await brought("一只白猫趴在窗台上") == ["小王：我养了一只白猫（今天说的）"], (
+            "words find it as well: once"
+        )
+        for who in ("小李", "小王"):
+            await world.say("小暖，记住我养了一只橘猫", who, "大群")
+        for fact in (*UNASKED[:3], *UNASKED[4:], *MORE, "我住在三楼"):
+            await world.say(f"小暖，记住{fact}", "小王", "大群")
+        assert await brought("小暖，猫粮又涨价了", group="大群") == ["小王：我养了一只橘猫（今天说的）"]
+
+
+def after(text: str, title: str) -> list[str]:
+    """The lines under a title."""
+    return [line for line in text.partition(title)[2].split("\n\n")[0].splitlines()[1:] if line]
 
 
 async def test_without_the_package_words_answer_as_ever(tmp_path: Path) -> None:
@@ -336,6 +396,23 @@ async def test_nobody_ends_it_while_it_loads_a_command_that_looks_waits_and_vect
         assert world.rows("SELECT count(*) FROM doc WHERE id NOT IN (SELECT doc_id FROM vector)") == [(0,)]
         assert encoder(world)._process is process
         assert not world.log.named("embedding_trouble")
+
+
+async def test_a_turn_waits_for_an_encoder_that_hangs_a_twentieth_of_the_time_that_a_question_does(
+    tmp_path: Path, stand_in: Path
+) -> None:
+    waits_s = 6.0
+    async with opened(tmp_path / "data", by_meaning(embedding={**PATIENT, "query_seconds": waits_s})) as world:
+        await world.say("记住我对花生过敏")
+        await world.wait(1)
+        assert (stand_in / "asked").read_text("utf-8").count("花生") > 0
+        process = encoder(world)._process
+        assert process is not None
+        process._process.send_signal(SIGSTOP)
+        began = perf_counter()
+        await world.say("我吃了花生怎么办")
+        assert perf_counter() - began < waits_s / 2
+        assert "我对花生过敏" in world.last_user, "words answer"
 
 
 async def test_what_is_newest_has_its_vector_first_also_what_comes_while_many_are_made(

@@ -38,9 +38,10 @@ from bot.recall.lexical import candidate_pool
 from bot.recall.query import SearchQuery, Talker, asking_part, own_lines, search_query
 from bot.recall.ranking import PROFILES, Likeness, RankRules, RankTask, rank, raw_score, relevance, with_context
 from bot.recall.sections import FRESH_MS, current_topic, round_of, sections_to_search
-from bot.recall.selection import called_for, score_text, standing_out, without_unlike
+from bot.recall.selection import called_for, far_above, score_text, standing_out, without_unlike
 from bot.store.search import WantedDocuments
 from bot.store.store import Store
+from bot.text.fold import fold
 from bot.text.length import estimate_tokens
 from bot.text.terms import query_terms
 
@@ -169,10 +170,10 @@ class Recall:
         ours = self._current.settings.memory.profile != "seed"
         return await self._near.standing(asking) if ours and self.mode == "hybrid" else {}
 
-    async def document(self, asking: RecallQuery, number: int) -> SearchHit | None:
-        """The document of that number, if this audience may see it."""
-        found = await self._store.search.read(asking, WantedDocuments((number,), ()))
-        return next((each.finding for each in found if each.finding.doc == number), None)
+    async def documents(self, asking: RecallQuery, numbers: Sequence[int]) -> tuple[SearchHit, ...]:
+        """Of the documents of these numbers those that this audience may see, in this order."""
+        found = await self._store.search.read(asking, WantedDocuments(tuple(numbers), ()))
+        return tuple(sorted((each.finding for each in found), key=lambda one: numbers.index(one.doc)))
 
     async def known(self, asking: RecallQuery) -> float:
         """0 to 1: how much of what a text says one memory has in common with it, the best of all."""
@@ -337,14 +338,14 @@ class AutoRecall:
         """Of what words found the news that are brought, and after them what stands out by its meaning."""
         news = [one for one in found if (memory := one.finding.memory) and not already_told(said, memory.text)]
         brought = without_unlike(news[: self._current.settings.memory.max], above)
-        number = standing_out(above)
-        if number is None or any(one.finding.doc == number for one in brought):
+        likest = far_above(above)
+        if not likest:
             return brought
-        finding = await self._recalling.document(asking, number)
-        memory = finding.memory if finding is not None else None
-        if finding is None or memory is None or memory.former_at or already_told(said, memory.text):
-            return brought
-        return (*brought, ScoredHit(finding, 0.0, (("above", above[number]),)))
+        left = _told_once(asking, said, await self._recalling.documents(asking, likest))
+        number = standing_out(above, set(likest) - {one.doc for one in left.values()})
+        there = {fold(one.finding.text) for one in brought}
+        one = next((one for text, one in left.items() if one.doc == number and text not in there), None)
+        return brought if one is None else (*brought, ScoredHit(one, 0.0, (("above", above[one.doc]),)))
 
     async def found(
         self, asking: RecallQuery, narrowing: SectionChoice
@@ -404,6 +405,18 @@ class AutoRecall:
             tuple(each.reminder for each in dated if each.reminder),
             tuple(brought),
         )
+
+
+def _told_once(asking: RecallQuery, said: str, read: Sequence[SearchHit]) -> Mapping[str, SearchHit]:
+    """Of memories those that hold and that `said` does not tell; of equal ones the asking person's, else the first."""
+    news: dict[str, SearchHit] = {}
+    for one in read:
+        memory, text = one.memory, fold(one.text)
+        if memory is None or memory.former_at or already_told(said, memory.text):
+            continue
+        if text not in news or one.person_id == asking.person_id:
+            news[text] = one
+    return news
 
 
 def _days_ahead(said: Sequence[Event], tz: tzinfo) -> frozenset[date]:

@@ -2,7 +2,7 @@
 for injection."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from heapq import heappop, heapreplace, nlargest
 from itertools import filterfalse
 
@@ -42,6 +42,9 @@ the mean of all memories, in their standard deviations (docs/recall.md)."""
 
 STANDS_OUT, BEFORE_NEXT = 3.5, 1.0
 """A memory that is so far above that mean, and so far above the next one, comes without a word in common (docs/recall.md)."""
+
+MOST_ABOVE = 6
+"""Memories that are read to see which of them hold, and are not told yet, before they are compared."""
 
 FEW_KNOWN = 15
 """Of fewer memories, which may all be about one thing, a mean tells nothing: words alone decide."""
@@ -84,12 +87,20 @@ def without_unlike(found: Sequence[ScoredHit], above: Mapping[int, float]) -> tu
     return tuple(one for place, one in enumerate(found) if place < SURE or above.get(one.finding.doc, LIKER) >= LIKER)
 
 
-def standing_out(above: Mapping[int, float]) -> int | None:
-    """The document that is liker the message than all others are by far, if there is one."""
-    best = nlargest(2, above, key=above.__getitem__)
-    if len(above) < FEW_KNOWN or above[best[0]] < STANDS_OUT or above[best[0]] - above[best[1]] < BEFORE_NEXT:
+def far_above(above: Mapping[int, float]) -> Sequence[int]:
+    """The likest documents, best first, where one of them may stand out: it, and what might keep it from that."""
+    if len(above) < FEW_KNOWN or max(above.values()) < STANDS_OUT:
+        return ()
+    best = nlargest(MOST_ABOVE, above, key=above.__getitem__)
+    return [number for number in best if above[number] > STANDS_OUT - BEFORE_NEXT]
+
+
+def standing_out(above: Mapping[int, float], left_out: Container[int] = ()) -> int | None:
+    """The document that is liker the message than all others are by far, but for those left out, if there is one."""
+    best = nlargest(2, (number for number in above if number not in left_out), key=above.__getitem__)
+    if len(above) < FEW_KNOWN or len(best) < 2 or above[best[0]] < STANDS_OUT:
         return None
-    return best[0]
+    return best[0] if above[best[0]] - above[best[1]] >= BEFORE_NEXT else None
 
 
 def score_text(one: ScoredHit) -> str:
