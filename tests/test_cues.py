@@ -36,7 +36,15 @@ async def test_without_a_model_it_is_asked_back_and_a_yes_keeps_it(
 
 @pytest.mark.parametrize(
     "said",
-    ["老板喊我加班", "医生叫我少吃辣的", "朋友喊我一起去爬山", "同學叫我班長", "下雨了叫我收衣服", "我男朋友叫我宝贝"],
+    [
+        "老板喊我加班",
+        "医生叫我少吃辣的",
+        "朋友喊我一起去爬山",
+        "同學叫我班長",
+        "下雨了叫我收衣服",
+        "我男朋友叫我宝贝",
+        "家里人叫我囡囡",
+    ],
 )
 async def test_whom_somebody_else_calls_without_a_model_is_not_asked_about(new_world: NewWorld, said: str) -> None:
     world = await new_world(prompt={"tools": False})
@@ -49,6 +57,15 @@ async def test_what_somebody_forgot_themselves_stays_kept(world: World, said: st
     await world.say("记住我妈的生日是3月8日")
     await world.say(said)
     assert kept(world) == ["我妈的生日是3月8日"]
+
+
+@pytest.mark.parametrize(
+    ("said", "name"), [("尽量叫我阿宁", "阿宁"), ("必須叫我女王", "女王"), ("上班叫我王经理", "王经理")]
+)
+def test_how_somebody_is_to_be_called_is_asked_about(said: str, name: str) -> None:
+    cue = wish_cue(said)
+    assert cue is not None
+    assert (cue.verb, cue.about) == ("nick_set", name)
 
 
 LAMENTS = [
