@@ -4,8 +4,6 @@ import asyncio
 import os
 import shutil
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from signal import SIGSTOP
@@ -13,64 +11,27 @@ from time import perf_counter
 
 import pytest
 
+from bot.cli.inspection import CtxRequest, show_ctx
+from bot.cli.installation import Installation
+from bot.cli.lookup import PromptTarget
 from bot.cli.model_checks import embedding_findings
-from bot.config.settings import ContextRules, Settings
+from bot.config.settings import Settings
 from bot.container import make_recall
 from bot.core.errors import ModelError
-from bot.core.recall import RecallQuery, RecallTrace
+from bot.core.files import PromptFiles, resource_dir
+from bot.core.recall import RecallQuery
 from bot.lazy_packages import loading_without
-from bot.model.encoder import DIMENSIONS
+from bot.model.encoder import DIMENSIONS, EncoderProcess
 from bot.model.local import LocalEmbedder
 from bot.pipeline.endpoints import make_embedding
 from bot.recall.vectors import BYTES
-from tests.fakes.model import calls, says
+from tests.encoded import ENCODER, PATIENT, by_meaning, encoder, opened, recalled, texts
 from tests.instrumented import instrumented
 from tests.noting import dm
 from tests.tables import all_cases
 from tests.world import World
 
-ENCODER = "usem3"
-PATIENT = {"timeout_seconds": 300.0, "query_seconds": 60.0}
-"""A machine that runs many tests at once loads slowly."""
-
 LONG = "猫" * 100_000
-
-
-def by_meaning(**memory: object) -> Settings:
-    """A configuration whose recalls use the local encoder."""
-    return Settings.model_validate(
-        {"bot": {"timezone": "Asia/Shanghai"}, "memory": {"embedding": {"provider": "local", **PATIENT}, **memory}}
-    )
-
-
-@asynccontextmanager
-async def opened(folder: Path, settings: Settings | None = None, *, settle: bool = True) -> AsyncIterator[World]:
-    """A nuan with it, and at the end no process is left."""
-    world = await World(folder, settings or by_meaning()).open(settle=settle)
-    try:
-        yield world
-    finally:
-        await world.close()
-        await world.parts.current.pool.close()
-
-
-def encoder(world: World) -> LocalEmbedder:
-    """The encoder that it asks."""
-    endpoint = world.parts.current.pool.embedding
-    assert endpoint is not None
-    assert isinstance(endpoint.embedder, LocalEmbedder)
-    return endpoint.embedder
-
-
-async def recalled(world: World, text: str) -> RecallTrace:
-    """What a recall brings the owner in their direct chat, as a turn asks."""
-    recalling = make_recall(world.parts, world.app._services.vector_maker._find_caller, pays=True)
-    return await recalling.recall(RecallQuery(dm(world), 1, text, world.clock.now(), kinds=("memory",)))
-
-
-def texts(trace: RecallTrace) -> list[str]:
-    """The findings, best first."""
-    return [one.finding.text for one in trace.chosen]
 
 
 @all_cases(
@@ -132,115 +93,6 @@ async def test_its_process_keeps_most_of_its_words_in_a_file_so_that_both_proces
         told = await asyncio.to_thread(Path(f"/proc/{process._process.pid}/status").read_text, "utf-8")
         (kilobytes,) = (int(line.split()[1]) for line in told.splitlines() if line.startswith("VmRSS:"))
         assert kilobytes < 120_000
-
-
-UNASKED = (
-    "我的生日在十月",
-    "我住在杭州",
-    "我妹妹在里斯本读书",
-    "我养了一只橘猫",
-    "我周末去爬山",
-    "我在银行上班",
-    "我喜欢听爵士乐",
-    "我不会开车",
-    "我爸爸是医生",
-    "我讨厌下雨天",
-    "我正在学吉他",
-    "我家楼下有个菜市场",
-    "我最爱看悬疑片",
-    "我每天跑五公里",
-    "我的手机是旧的",
-    "我小时候住在乡下",
-    "我想换一份工作",
-    "我奶奶八十岁了",
-    "我不爱吃甜食",
-    "我对花生过敏",
-)
-MORE = (
-    "我喝不了牛奶",
-    "我会弹钢琴",
-    "我怕坐飞机",
-    "我的车是白色的",
-    "我每周三上瑜伽课",
-    "我爱收集邮票",
-    "我哥哥当过兵",
-    "我不抽烟",
-    "我喜欢蓝色",
-    "我总是睡得很晚",
-    "我去过冰岛",
-    "我有三个孩子",
-    "我用左手写字",
-    "我常去图书馆",
-    "我想买一台相机",
-    "我的房间朝北",
-)
-"""With fewer, no two memories can both be far above the mean."""
-
-
-async def test_what_a_message_is_by_far_likest_comes_unasked_without_a_shared_word_and_nothing_else(
-    tmp_path: Path,
-) -> None:
-    settings = by_meaning().model_copy(update={"context": ContextRules(opening_tokens=100)})
-    async with opened(tmp_path, settings) as world:
-
-        async def told(text: str) -> str:
-            """What a new talk that begins with this is told by itself."""
-            await world.say(text)
-            brought = world.last_user.partition("想起来的")[2]
-            await world.say("/new")
-            return brought
-
-        for fact in UNASKED:
-            await world.say(f"记住{fact}")
-        await world.say("/new")
-        await world.wait(1)
-        assert (await told("路上看到一只小猫")).splitlines()[1:] == ["- #4 小王：我养了一只橘猫（今天说的）"]
-        assert (await told("雨下得好大，烦死了")).splitlines()[1:] == ["- #10 小王：我讨厌下雨天（今天说的）"]
-        for text in ("晚饭吃什么呢", "今天天气真好", "帮我写一句请柬"):
-            assert await told(text) == "", text
-        await world.say("忘记我养了一只橘猫")
-        assert await told("路上看到一只小猫") == ""
-        await world.say("/new", "小李")
-        await world.say("路上看到一只小猫", "小李")
-        assert "想起来的" not in world.last_user, "what somebody else told is nobody else's"
-
-
-async def test_what_is_former_told_already_or_told_by_two_keeps_nothing_from_standing_out_by_its_meaning(
-    tmp_path: Path,
-) -> None:
-    settings = by_meaning().model_copy(update={"context": ContextRules(opening_tokens=100)})
-    async with opened(tmp_path, settings) as world:
-
-        async def brought(text: str, **where: str) -> list[str]:
-            """What a new talk that begins with this is told by itself."""
-            await world.say("/new", **where)
-            await world.wait(1)
-            await world.say(text, **where)
-            return [line.partition(" ")[2].partition(" ")[2] for line in after(world.last_user, "想起来的")]
-
-        for fact in (*UNASKED, *MORE, "我的猫叫豆包"):
-            await world.say(f"记住{fact}")
-        assert await brought("猫粮又涨价了") == ["小王：我养了一只橘猫（今天说的）"], "the opening tells the other one"
-        change = calls(("remember", '{"id": "#4", "text": "我养了一只白猫"}'))
-        world.model.script = lambda request: says("好") if request.prompt.messages[-1].role == "tool" else change
-        await world.say("说错了，是一只白猫")
-        world.model.script = lambda _: says("好")
-        for said in ("忘记我的猫叫豆包", "记住我会游泳", "记住我爱吃辣"):
-            await world.say(said)
-        assert await brought("一只猫趴在窗台上") == ["小王：我养了一只白猫（今天说的）"], "what it replaces is former"
-        assert await brought("一只白猫趴在窗台上") == ["小王：我养了一只白猫（今天说的）"], (
-            "words find it as well: once"
-        )
-        for who in ("小李", "小王"):
-            await world.say("小暖，记住我养了一只橘猫", who, "大群")
-        for fact in (*UNASKED[:3], *UNASKED[4:], *MORE, "我住在三楼"):
-            await world.say(f"小暖，记住{fact}", "小王", "大群")
-        assert await brought("小暖，猫粮又涨价了", group="大群") == ["小王：我养了一只橘猫（今天说的）"]
-
-
-def after(text: str, title: str) -> list[str]:
-    """The lines under a title."""
-    return [line for line in text.partition(title)[2].split("\n\n")[0].splitlines()[1:] if line]
 
 
 async def test_without_the_package_words_answer_as_ever(tmp_path: Path) -> None:
@@ -368,6 +220,64 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return package
 
 
+TABLED = """
+import os
+import resource
+from types import SimpleNamespace
+import numpy as np
+
+class USE:
+    def __init__(self, threads):
+        table = (np.arange(4_000 * 512) % 251).astype(np.uint8).reshape(-1, 512)
+        self._model = SimpleNamespace(table=table)
+
+    def encode(self, texts):
+        return self._model.table[np.array([3_999 - place for place in range(len(texts))])].astype("<f4")
+"""
+"""An encoder with a table, whose last rows are its vectors."""
+
+NO_ROOM = "os.statvfs = lambda folder: SimpleNamespace(f_bavail=1_000, f_frsize=4_096)"
+CUT_OFF = "resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the table stays in memory")
+def test_its_table_is_kept_in_a_file_that_is_made_once_and_anew_where_it_is_not_that_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, package = tmp_path / "cache", tmp_path / "packages" / ENCODER
+    folder.mkdir()
+    package.mkdir(parents=True)
+    monkeypatch.setenv("PYTHONPATH", str(package.parent))
+
+    def started(program: str = TABLED) -> tuple[dict[str, int], bytes]:
+        """The files after a start, by their numbers, and what it answers."""
+        (package / "__init__.py").write_text(program, "utf-8")
+        process = EncoderProcess(folder)
+        try:
+            process.wait()
+            (vector,) = process.vectors(["a"])
+        finally:
+            process.end()
+        return {each.name: each.stat().st_ino for each in folder.iterdir()}, vector
+
+    before, vector = started()
+    (name,) = before
+    kept = folder / name
+    whole = kept.read_bytes()
+    assert started() == (before, vector)
+    for spoilt in (whole[:-1], whole + b"0", b"", whole[:900_000] + b"00" + whole[900_002:]):
+        kept.write_bytes(spoilt)
+        (folder / f".{name}.new").write_bytes(spoilt)
+        files, answer = started()
+        assert (answer, kept.read_bytes(), files.keys()) == (vector, whole, before.keys())
+    other, answer = started(TABLED.replace("251", "241"))
+    assert answer != vector
+    assert other.keys() == before.keys()
+    kept.unlink()
+    for less in (NO_ROOM, CUT_OFF):
+        assert started(TABLED.replace("\nclass", f"{less}\n\nclass", 1)) == ({}, vector), "it does without"
+
+
 PAGES = 20
 """Messages with whose answers there are more documents than are looked at together."""
 
@@ -483,6 +393,24 @@ async def test_what_cannot_be_loaded_is_told_as_such_in_recalls_in_the_log_and_o
         assert (await recalled(world, "花生")).missing == ""
         assert (await page.health())[1]["status"] == "green"
         await world.parts.current.pool.close()
+
+
+async def test_no_encoder_is_started_to_show_a_prompt_but_to_show_what_a_recall_by_meaning_brings(
+    tmp_path: Path, stand_in: Path
+) -> None:
+    async with opened(tmp_path / "data") as world:
+        await world.say("记住我对花生过敏")
+        await world.wait(1)
+    (stand_in / "asked").unlink()
+    settings = by_meaning()
+    place = Installation(
+        settings, tmp_path / "data", PromptFiles(None), resource_dir("data/persona") / settings.persona, settings
+    )
+    whose = PromptTarget("console:local", "1")
+    assert "我对花生过敏" in (await show_ctx(place, whose, CtxRequest("花生酱呢"))).decode()
+    assert not (stand_in / "asked").exists()
+    await show_ctx(place, whose, CtxRequest("花生酱呢", debug=True))
+    assert "花生酱呢" in (stand_in / "asked").read_text("utf-8")
 
 
 async def test_the_doctor_promises_vectors_only_where_the_encoder_works(tmp_path: Path, stand_in: Path) -> None:

@@ -1,13 +1,12 @@
 """The local sentence encoder in a process of its own: this file is what runs there, and what speaks to it. It imports
 nothing of nuan's, so that the process stays small."""
 
+import errno
 import json
-import mmap
 import os
 import struct
 import subprocess
 import sys
-import tempfile
 import weakref
 from collections.abc import Sequence
 from contextlib import suppress
@@ -26,6 +25,12 @@ LENGTH = struct.Struct("<I")
 
 PASSED = ("PYTHON", "PATH", "LD_", "DYLD_", "LANG", "LC_", "HOME", "TMP", "TEMP", "SYSTEMROOT")
 """How variables begin that the process gets: what Python needs, and no key."""
+
+TABLE_FILE, PART_BYTES = "encoder.bin", 1 << 20
+"""Where its greatest table is kept, and how much of it is compared at once."""
+
+SPARE_BYTES = 200_000_000
+"""A disk that has less room besides is left to the database."""
 
 READY = b"R"
 """What it says as soon as it can be asked."""
@@ -94,23 +99,54 @@ def _pipe(of: IO[bytes] | None) -> IO[bytes]:
     return of
 
 
-def _mapped(table: "NDArray[np.uint8]") -> "NDArray[np.uint8]":
-    """The same numbers in a file without a name, of which only those are in memory that texts needed.
+class RowFile:
+    """A table in a file: rows are read when they are asked for, and none of it is in memory. It takes the place of an array
+    of which only rows of given numbers are asked for."""
 
-    Of the encoder's 150 MB this is 65, and what many texts need of it about 15 (measured).
+    def __init__(self, file: IO[bytes], table: "NDArray[np.uint8]") -> None:
+        """The file holds the numbers of this table."""
+        self._file = file
+        self._width, self._type = table[0].nbytes, table.dtype
+
+    def __getitem__(self, numbers: "NDArray[np.int64]") -> "NDArray[np.uint8]":
+        """These rows; OSError or ValueError when the file cannot be read, or is cut."""
+        import numpy as np
+
+        file, width = self._file.fileno(), self._width
+        rows = b"".join([os.pread(file, width, number * width) for number in numbers.tolist()])
+        return np.frombuffer(rows, dtype=self._type).reshape(len(numbers), -1)
+
+
+def _file_of(content: memoryview, folder: Path) -> IO[bytes]:
+    """A file with that content: the one of the last start, or one that is made now, as far as the disk has room.
+
+    It need not be on the disk at once: each start compares all of it, and a change of the package makes another one.
     """
-    if sys.platform != "linux" or len(sys.argv) < 2:
-        return table
-    import numpy as np
+    path, new = folder / TABLE_FILE, folder / f".{TABLE_FILE}.new"
+    with suppress(OSError):
+        kept = path.open("rb")
+        if _holds(kept, content):
+            return kept
+        kept.close()
+    new.unlink(missing_ok=True)  # of a process that was killed
+    disk = os.statvfs(folder)
+    if disk.f_bavail * disk.f_frsize < len(content) + SPARE_BYTES:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    made = new.open("xb+")
+    try:
+        made.write(content)
+        made.flush()
+        new.replace(path)
+    except OSError:
+        new.unlink(missing_ok=True)
+        raise
+    return made
 
-    with tempfile.TemporaryFile(dir=sys.argv[1]) as file:
-        table.tofile(file)
-        file.flush()
-        os.fsync(file.fileno())
-        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-        pages = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    pages.madvise(mmap.MADV_RANDOM)
-    return np.frombuffer(pages, dtype=table.dtype).reshape(table.shape)
+
+def _holds(file: IO[bytes], content: memoryview) -> bool:
+    """Whether that is all that is in it."""
+    parts = (content[start : start + PART_BYTES] for start in range(0, len(content), PART_BYTES))
+    return all(file.read(len(part)) == bytes(part) for part in parts) and not file.read(1)
 
 
 def main() -> None:
@@ -121,9 +157,12 @@ def main() -> None:
 
     encoder = USE(threads=1)
     encoder.encode(["warm"])  # its files are read now
-    with suppress(OSError, AttributeError):  # nowhere to put it, or another version: it stays where it is
-        model = encoder._model  # noqa: SLF001 - the library has no other way to it
-        model.table = _mapped(model.table)
+    # Of the 150 MB that it takes its table of words has 65. With nowhere to put it, or in another version, it stays there.
+    with suppress(OSError, AttributeError, TypeError):
+        if sys.platform == "linux" and len(sys.argv) > 1:
+            model = encoder._model  # noqa: SLF001 - the library has no other way to it
+            file = _file_of(model.table.data.cast("B"), Path(sys.argv[1]))
+            model.table = RowFile(file, model.table)
     answers.write(READY)
     answers.flush()
     while length := sys.stdin.buffer.read(LENGTH.size):

@@ -48,7 +48,7 @@ class VectorSearch:
     def __init__(
         self, store: Store, thread: TextThread, calls: FindCaller, clock: Clock, current: Current, *, pays: bool = True
     ) -> None:
-        """Without `pays` no server is asked."""
+        """Without `pays` no server is asked, and no encoder is started for what comes unasked."""
         self._store = store
         self._thread = thread
         self._find_caller = calls
@@ -85,9 +85,9 @@ class VectorSearch:
 
     async def standing(self, asking: RecallQuery) -> Mapping[int, float]:
         """As `recall.vectors.standing`, of memories by the whole text; nothing where a server would be asked, vectors know no
-        meaning, or the encoder is busy. A turn waits for this: it reads memories alone, and what is late is left."""
+        meaning, the encoder is busy, or a command only looks. A turn waits for this: it reads memories alone, and what is late is left."""
         calls = self._calls
-        if calls is None or calls.embedder.calls or not calls.embedder.means:
+        if not self._pays or calls is None or calls.embedder.calls or not calls.embedder.means:
             return {}
         asked = asyncio.create_task(self._compared(asking, (asking.text,), memories=True))
         self._late.add(asked)
