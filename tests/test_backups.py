@@ -151,6 +151,21 @@ def test_who_was_erased_is_erased_again_even_with_the_present_file_damaged(tmp_p
     assert ("我又来了",) in look(tmp_path, TEXTS), "who came back after the erasure stays"
 
 
+async def test_a_name_before_the_forgotten_one_stays_gone_with_the_present_file_damaged(new_world: NewWorld) -> None:
+    world = await new_world()
+    await world.say("叫我老王")
+    assert (await nuan_in_thread(world, "backup")).code == 0
+    await world.say("叫我阿宁")
+    await world.say("忘记我的名字")
+    await world.close()
+    (world.folder / DATABASE).write_bytes(b"not a database" * 1000)
+    assert (await nuan_in_thread(world, "restore", copies(world.folder)[0].name)).code == 0
+    await world.open()
+    assert world.peek.memories("text", disabled_at=None) == []
+    await world.say("叫我老王")
+    assert world.peek.memories("text", disabled_at=None) == [("老王",)]
+
+
 async def test_what_was_edited_and_then_forgotten_stays_so_with_the_present_file_damaged(new_world: NewWorld) -> None:
     world = await new_world()
     await world.say("记住门禁码是4711", external_id="m1")

@@ -95,7 +95,8 @@ async def carry_out(database: Database, forgetting: Forgetting, work: Callable[[
     """Run a transaction that forgets it, after the tombstones; what cannot be brought back is purged then."""
 
     def transaction(tx: Tx) -> T:
-        tx.files.tombstones.add_tombstones(wordings(forgetting.memories), at)
+        before = () if forgetting.unwished else _names_before(tx, forgetting.memories)
+        tx.files.tombstones.add_tombstones(wordings((*forgetting.memories, *before)), at)
         return work(tx)
 
     done = await database.write(transaction, beside=True)
