@@ -259,8 +259,22 @@ def test_a_guess_by_meaning_lifts_no_line_around_it_unless_words_are_found_too()
     like = Likeness({1: (1, 0.7), 11: (2, 0.69), 12: (3, 0.69)}, shares={1: 1.0, 11: 0.97, 12: 0.97})
     apart = ranked("订了沙爹", likest, *around, mode="hybrid", likeness=like)
     assert ids(apart)[0] == 1, "two that are a little less like do not lift each other over it"
-    named = ranked("沙爹晚上坐窗边", likest, *around, mode="hybrid", likeness=like)
-    assert ids(named)[0] != 1, "with words found, what stands side by side counts"
+    held = line(30, "我对花生酱和沙爹串都过敏", talk=3)
+    found = ranked("订了沙爹", likest, held, *around, mode="hybrid", likeness=like)
+    assert ids(found) == [30, 12, 11, 1], "with words found, what stands side by side counts"
+
+
+def test_where_words_find_next_to_nothing_meaning_decides_and_where_they_find_half_they_do() -> None:
+    others = [memory(number, f"{word}的事情") for number, word in enumerate(("猫", "狗", "车", "书", "山", "海"), 10)]
+    likest, passing = memory(1, "坚果我一口都不能碰"), memory(2, "周末的游泳馆人很多")
+    wanted = memory(3, "我对花生酱和沙爹串都过敏")
+    for question, found, share, first in (
+        ("周末聚餐的沙爹串里放花生酱，小张订了泰国餐厅的位子", passing, 0.4, likest),
+        ("沙爹串放花生酱吗，泰国菜辣", wanted, 1.0, wanted),
+    ):
+        like = Likeness({1: (1, 0.7)}, shares={1: share})
+        trace = ranked(question, found, likest, *others, mode="hybrid", likeness=like)
+        assert ids(trace)[0] == first.ref, question
 
 
 def test_unasked_what_words_find_after_the_second_must_be_like_the_message_and_meaning_alone_must_stand_out() -> None:
