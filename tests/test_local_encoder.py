@@ -28,6 +28,7 @@ from bot.recall.vectors import BYTES
 from tests.encoded import ENCODER, PATIENT, by_meaning, encoder, opened, recalled, texts
 from tests.instrumented import instrumented
 from tests.noting import dm
+from tests.metering import Meter
 from tests.tables import all_cases
 from tests.world import World
 
@@ -323,6 +324,24 @@ async def test_a_turn_waits_for_an_encoder_that_hangs_a_twentieth_of_the_time_th
         await world.say("我吃了花生怎么办")
         assert perf_counter() - began < waits_s / 2
         assert "我对花生过敏" in world.last_user, "words answer"
+
+
+async def test_the_vectors_of_a_group_are_read_once_whoever_spoke_last(tmp_path: Path, stand_in: Path) -> None:
+    del stand_in
+    meter = Meter()
+    with meter.watching():
+        async with opened(tmp_path / "data") as world:
+            for who in ("小王", "小李", "小陈"):
+                await world.say(f"小暖，记住{who}爱吃辣", who, "大群")
+            await world.wait(1)
+            meter.start()
+            for who in ("小陈", "小王", "小李", "小王", "小陈", "小李"):
+                await world.say("小暖，晚饭吃什么", who, "大群")
+                await world.wait(1)
+            reads = [
+                sql for sql in meter.statements.elements() if sql.startswith("SELECT doc_id, kind") and "vector" in sql
+            ]
+            assert len(reads) == 1
 
 
 async def test_what_is_newest_has_its_vector_first_also_what_comes_while_many_are_made(
