@@ -27,8 +27,8 @@ from bot.pipeline.endpoints import make_embedding
 from bot.recall.vectors import BYTES
 from tests.encoded import ENCODER, PATIENT, by_meaning, encoder, opened, recalled, texts
 from tests.instrumented import instrumented
-from tests.noting import dm
 from tests.metering import Meter
+from tests.noting import dm
 from tests.tables import all_cases
 from tests.world import World
 
