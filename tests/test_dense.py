@@ -39,10 +39,42 @@ async def test_another_persons_vectors_are_no_candidates(tmp_path: Path, provide
         people = {str(name): cast("int", number) for name, number in world.peek.people("name", "id")}
         for who, place in (("小王", "local"), ("小李", "dm:小李"), ("小陈", "dm:小陈")):
             audience = Audience(chats[place], "dm", (people[who],))
+            own = {f"{who}的狗叫旺财", *(["群里的狗也叫旺财"] if who == "小李" else [])}
             for _ in range(2):
-                assert await likeness(world, "我的狗叫旺财", audience) == [f"{who}的狗叫旺财"]
+                assert set(await likeness(world, "我的狗叫旺财", audience)) == own
         group = Audience(chats["group:家"], "group", tuple(people.values()))
         assert await likeness(world, "我的狗叫旺财", group) == ["群里的狗也叫旺财"]
+
+
+async def test_what_somebody_had_kept_in_a_group_is_found_by_meaning_in_their_own_direct_chat_and_nowhere_else(
+    tmp_path: Path,
+) -> None:
+    async with embedded_world(tmp_path) as (world, _):
+        for said in ("记住我的狗叫旺财", "在这里叫我旺财妈"):
+            await world.say(f"小暖，{said}", "小李", "家")
+        for who, group in (("小李", "别处"), ("小王", "别处"), ("小李", ""), ("小王", "")):
+            await world.say("小暖，今天真热", who, group)
+        await world.wait(SOON)
+        people = {str(name): cast("int", number) for name, number in world.peek.people("name", "id")}
+        chats = {str(name): cast("int", number) for name, number in world.peek.places("external_id", "chat_id")}
+        li, wang = next(number for name, number in people.items() if name != "小王"), people["小王"]
+        found = {
+            "own": Audience(chats["dm:小李"], "dm", (li,)),
+            "there": Audience(chats["group:家"], "group", (li,)),
+            "elsewhere": Audience(chats["group:别处"], "group", (li, wang)),
+            "another": Audience(chats["local"], "dm", (wang,)),
+        }
+        recalling = make_recall(world.parts, world.app._services.vector_maker._find_caller, pays=True)
+        brought: dict[str, list[str]] = {}
+        for place, audience in found.items():
+            person = audience.alone or li
+            asking = RecallQuery(audience, person, "家里的汪星人", world.clock.now(), kinds=("memory",))
+            brought[place] = [one.finding.text for one in (await recalling.recall(asking)).chosen]
+            assert set(await likeness(world, "家里的汪星人", audience)) == set(brought[place]), place
+        there = ["旺财妈", "我的狗叫旺财"]
+        assert brought == {"own": there[1:], "there": there, "elsewhere": [], "another": []}
+        await world.say("小暖，忘记我的狗叫旺财", "小李", "家")
+        assert await likeness(world, "家里的汪星人", found["own"]) == []
 
 
 async def test_other_dimensions_make_all_vectors_anew(tmp_path: Path) -> None:

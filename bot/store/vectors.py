@@ -8,7 +8,7 @@ from bot.core.people import Audience, MemoryKind
 from bot.store.engine import Repository, reads, writes
 from bot.store.index import DOCUMENT_TEXT, STORE_VECTOR, fingerprint, scopes_of
 from bot.store.ledger import Settlement, settle_call
-from bot.store.schema import BY_SPACE, NO_LIMIT, VECTOR_INDEX, padded, placeholders
+from bot.store.schema import BY_SPACE, IS_NAME, NO_LIMIT, VECTOR_INDEX, padded, placeholders
 from bot.store.transactions import Tx
 
 MOST_COMPARED = 20_000
@@ -22,6 +22,9 @@ class VectorSpace:
     model: str
     dimensions: int = 0
 
+
+OWN_IN_GROUPS = f"""SELECT doc.id FROM memory CROSS JOIN doc ON doc.kind = 'memory' AND doc.ref = memory.id
+    WHERE memory.owner_id = ? AND memory.visibility = 'chat' AND memory.chat_id <> ? AND NOT memory.{IS_NAME}"""
 
 NumberState = tuple[int, int, int]
 """Count, newest and sum of the numbers of documents."""
@@ -93,15 +96,14 @@ class Vectors(Repository):
         Numbers of documents are never given twice, and a document's vector does not change: where these figures are
         the same, so are the vectors, but for a coincidence. Who reads the documents filters once more.
         """
-        scopes = scopes_of(audience)
+        where, given = _where(tx, audience, memories)
         figures = "SELECT count(*), coalesce(max(id), 0), coalesce(sum(id), 0)"
-        sql = f"{figures} FROM doc WHERE scope IN ({placeholders(scopes)}){_of_kind(memories)}"
-        documents = tx.row(sql, *scopes)
+        documents = tx.row(f"{figures} FROM doc WHERE {where}", *given)
         if documents == known.whole:
             return VectorState(documents, known.of_whole, known.of_whole, documents[1])
-        new = _vectors_since(tx, scopes, model, known.whole[1], memories)
+        new = _vectors_since(tx, where, given, model, known.whole[1])
         if _sum(known.whole, *new.values()) != documents:
-            known, new = VectorState(), _vectors_since(tx, scopes, model, 0, memories)
+            known, new = VectorState(), _vectors_since(tx, where, given, model, 0)
         there = dict(known.of_whole)
         for dimensions, state in new.items():
             if dimensions is not None:
@@ -110,13 +112,13 @@ class Vectors(Repository):
             return VectorState(documents, there, there, known.whole[1])
         # What lies below the first that lacks its vector is whole: a new line must not have all looked through again.
         lacking = tx.value(
-            f"SELECT min(id) FROM doc WHERE scope IN ({placeholders(scopes)}) AND id > ?{_of_kind(memories)} AND NOT EXISTS "
+            f"SELECT min(id) FROM doc WHERE {where} AND id > ? AND NOT EXISTS "
             f"(SELECT 1 FROM vector {BY_SPACE} WHERE doc_id = doc.id AND model = ?)",
-            *scopes,
+            *given,
             known.whole[1],
             model,
         )
-        below = _vectors_since(tx, scopes, model, known.whole[1], memories, lacking)
+        below = _vectors_since(tx, where, given, model, known.whole[1], lacking)
         of_whole = dict(known.of_whole)
         for dimensions, state in below.items():
             of_whole[dimensions or 0] = _sum(of_whole.get(dimensions or 0, NOTHING), state)
@@ -136,12 +138,12 @@ class Vectors(Repository):
     ) -> tuple[Sequence[int], list[tuple[int, str, int, int, int, bytes]]]:
         """The documents with numbers above `since` with a vector there that this audience may see, newest first, and
         those of them that are `lacking` (pure) with their vectors: number, kind, ref, chat, time."""
-        scopes = scopes_of(audience)
+        where, given = _where(tx, audience, memories)
         sql = (
-            f"SELECT doc_id FROM {VECTOR_INDEX} WHERE scope IN ({placeholders(scopes)}) "
-            f"AND model = ? AND dimensions = ? AND doc.id > ?{_of_kind(memories)} ORDER BY doc_id DESC LIMIT ?"
+            f"SELECT doc_id FROM {VECTOR_INDEX} WHERE {where} "
+            "AND model = ? AND dimensions = ? AND doc.id > ? ORDER BY doc_id DESC LIMIT ?"
         )
-        there = tx.ids(sql, *scopes, space.model, space.dimensions, since, MOST_COMPARED)
+        there = tx.ids(sql, *given, space.model, space.dimensions, since, MOST_COMPARED)
         numbers = lacking(there)
         found: list[tuple[int, str, int, int, int, bytes]] = []
         for start in range(0, len(numbers), 500):
@@ -183,19 +185,27 @@ class Vectors(Repository):
         return tx.run("DELETE FROM vector WHERE model = ? AND dimensions = 0", model)
 
 
-def _of_kind(memories: bool) -> str:
-    return " AND kind = 'memory'" if memories else ""
+def _where(tx: Tx, audience: Audience, memories: bool) -> tuple[str, Sequence[object]]:
+    """What is compared for an audience, as a condition on `doc`: what it may see, and of a person alone what they had kept
+    in groups, but for names."""
+    scopes = scopes_of(audience)
+    own = tx.ids(OWN_IN_GROUPS, audience.alone, audience.chat_id) if audience.alone is not None else ()
+    where, given = f"scope IN ({placeholders(scopes)})", (*scopes, *padded(own))
+    if own:
+        where = f"({where} OR doc.id IN ({placeholders(padded(own))}))"
+    return where + (" AND kind = 'memory'" if memories else ""), given
 
 
 def _vectors_since(
-    tx: Tx, scopes: Sequence[str], model: str, since: int, memories: bool, before: int = NO_LIMIT
+    tx: Tx, where: str, given: Sequence[object], model: str, since: int, before: int = NO_LIMIT
 ) -> dict[int | None, NumberState]:
-    """The documents with numbers above that, and below another, by the dimensions of their vectors; None: those that have none."""
+    """Of these documents those with numbers above that, and below another, by the dimensions of their vectors; None: those
+    that have none."""
     sql = (
         f"SELECT dimensions, count(*), max(id), sum(id) FROM doc LEFT JOIN vector {BY_SPACE} ON doc_id = id "
-        f"AND model = ? WHERE scope IN ({placeholders(scopes)}) AND id > ? AND id < ?{_of_kind(memories)} GROUP BY dimensions"
+        f"AND model = ? WHERE {where} AND id > ? AND id < ? GROUP BY dimensions"
     )
-    rows = tx.all(sql, model, *scopes, since, before)
+    rows = tx.all(sql, model, *given, since, before)
     return {dimensions: (count, newest, total) for dimensions, count, newest, total in rows}
 
 
