@@ -256,6 +256,29 @@ def test_longmemevals_file_is_measured_by_question_type_beside_bm25(
     assert json.loads(capsys.readouterr().out)["questions"] == 1
 
 
+def test_sessions_that_follow_each_other_closely_are_each_found(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = longmemeval("single-session-user", "q1", "What is my boat called?", ["s_boat"])
+    row["haystack_dates"] = ["2023/05/20 (Sat) 02:40", "2023/05/20 (Sat) 02:21", "2023/05/20 (Sat) 02:40"]
+    file = tmp_path / "longmemeval.json"
+    file.write_text(json.dumps([row]), "utf-8")
+    assert measure_recall([str(file), "--format", "longmemeval"]) == 0
+    assert json.loads(capsys.readouterr().out)["by_type"]["all"]["R@1"] == 100.0
+    corpus = [
+        {"conv": "a", "session": name, "turn": name, "time": at, "speaker": "Mira", "text": text}
+        for name, at, text in (
+            ("tea", "2026-01-01 09:00", "Which tea goes with ginger biscuits?"),
+            ("boat", "2026-01-01 09:20", "My boat is called Petrel"),
+        )
+    ]
+    asked = {"conv": "a", "question": "What is my boat called?", "category": "boats", "gold_turns": ["boat"]}
+    for name, rows in (("corpus", corpus), ("queries", [asked | {"gold_sessions": ["boat"]}])):
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    assert measure_recall([str(tmp_path)]) == 0
+    assert json.loads(capsys.readouterr().out)["session"]["recall@5"] == 100.0
+
+
 def recorded(tmp_path: Path, question: str, meanings: dict[str, list[float]]) -> list[str]:
     """The arguments that ask it about the three talks, with vectors from a file: those given, else unlike the lamp's."""
     row = longmemeval("single-session-user", "q1", question, ["s_lamp"])

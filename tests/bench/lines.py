@@ -7,6 +7,10 @@ from datetime import UTC, datetime, timedelta
 LINE_S = 20
 """Seconds between two lines, of data that tells only days."""
 
+SESSION_S = 3_600
+"""Seconds at least from a session's last line to the next session, of data that tells only days or when sessions begin:
+what follows sooner nuan would take for the same talk."""
+
 _DAY = re.compile(r"(\d{4})[-/年](\d{1,2})[-/月](\d{1,2})")
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})")
 _SPOKEN = re.compile(r"(\d{1,2}):(\d{2}) (am|pm) on (\d{1,2}) (\w+), (\d{4})")

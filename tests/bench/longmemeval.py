@@ -9,7 +9,7 @@ from typing import Any
 
 from bot.text.fold import fold
 from bot.text.terms import STOP_WORDS, runs, words
-from tests.bench.lines import LINE_S, Line, moment
+from tests.bench.lines import LINE_S, SESSION_S, Line, moment
 
 K1, B = 1.5, 0.75
 """Okapi's usual numbers, as in most libraries."""
@@ -47,15 +47,15 @@ def _lines(row: Mapping[str, Any]) -> list[tuple[Line, bool]]:
     """The lines in the order of their days, each with whether the answer is in it."""
     sessions = zip(row["haystack_dates"], row["haystack_session_ids"], row["haystack_sessions"], strict=True)
     ordered = sorted(((moment(date)[0], name, turns) for date, name, turns in sessions), key=lambda each: each[0])
-    return [
-        (
-            Line(f"{name}/{place}", name, index, ROLES[turn["role"]], turn["content"], at + place * LINE_S * 1000),
-            bool(turn.get("has_answer")),
-        )
-        for index, (at, name, turns) in enumerate(ordered)
-        for place, turn in enumerate(turns)
-        if turn["content"].strip()
-    ]
+    found: list[tuple[Line, bool]] = []
+    for index, (told, name, turns) in enumerate(ordered):
+        begun = max(told, found[-1][0].at + SESSION_S * 1000) if found else told
+        for place, turn in enumerate(turns):
+            if turn["content"].strip():
+                at = begun + place * LINE_S * 1000
+                line = Line(f"{name}/{place}", name, index, ROLES[turn["role"]], turn["content"], at)
+                found.append((line, bool(turn.get("has_answer"))))
+    return found
 
 
 def figures(gold: Sequence[str], ranked: Sequence[str]) -> dict[str, float]:

@@ -27,15 +27,12 @@ from bot.recall.query import OWN, meant_parts
 from bot.text.length import clip
 from tests.bench import longmemeval
 from tests.bench.counts import spread
-from tests.bench.lines import LINE_S, Line, moment
+from tests.bench.lines import LINE_S, SESSION_S, Line, moment
 from tests.fakes.embedding_server import FakeEmbeddings, Meaning
 from tests.world import World
 
 MOST = 10
 """Places that count."""
-
-SESSION_S = 3_600
-"""Seconds at least between sessions of data that tells only days."""
 
 TOGETHER = 64
 """Lines that wait for one commit."""
@@ -115,11 +112,13 @@ async def feed(world: World, name: str, lines: Sequence[Line]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What a conversation became: its chat, who is in it, and the line of each event and of each document."""
+    """What a conversation became: its chat, who is in it, the line of each event and of each document, and the lines of
+    each talk."""
 
     audience: Audience
     lines: Mapping[int, Line]
     docs: Mapping[int, Line]
+    talks: Mapping[int, Sequence[Line]]
     starts: Mapping[int, int]
     end: int
 
@@ -131,7 +130,8 @@ async def known(world: World, convs: Mapping[str, Sequence[Line]]) -> dict[str, 
     events: dict[int, dict[int, Line]] = defaultdict(dict)
     for number, chat, outside in world.rows("SELECT id, chat_id, external_id FROM event WHERE kind = 'message'"):
         events[int(str(chat))][int(str(number))] = turns[str(outside)]
-    docs = [(int(str(doc)), int(str(ref))) for doc, ref in world.rows("SELECT id, ref FROM doc WHERE kind = 'line'")]
+    rows = world.rows("SELECT id, ref, talk FROM doc WHERE kind = 'line' ORDER BY ref")
+    docs = [(int(str(doc)), int(str(ref)), int(str(talk))) for doc, ref, talk in rows]
     chats = {chat.title: chat for chat in await world.store.people.chats()}
     for name, lines in convs.items():
         starts: dict[int, int] = {}
@@ -139,14 +139,18 @@ async def known(world: World, convs: Mapping[str, Sequence[Line]]) -> dict[str, 
             starts.setdefault(line.index, line.at)
         chat = chats[name.strip()]
         there, end = events[chat.id], max(line.at for line in lines)
-        own = {doc: there[ref] for doc, ref in docs if ref in there}
-        found[name] = Known(await world.store.people.audience(chat), there, own, starts, end)
+        own = {doc: there[ref] for doc, ref, _ in docs if ref in there}
+        talks: dict[int, list[Line]] = defaultdict(list)
+        for doc, _, talk in docs:
+            if doc in own:
+                talks[talk].append(own[doc])
+        found[name] = Known(await world.store.people.audience(chat), there, own, talks, starts, end)
     return found
 
 
 def sessions(trace: RecallTrace, of: Known) -> list[str]:
-    """Sessions in the order of their best talk: what a recall says of talks."""
-    return _sessions_of(of.lines[each.talk] for each in trace.talks if each.talk in of.lines)
+    """Sessions in the order of their best talk: what a recall says of talks. One talk may be several sessions."""
+    return _sessions_of(line for each in trace.talks for line in of.talks.get(each.talk, ()))
 
 
 def _sessions_of(lines: Iterable[Line]) -> list[str]:
@@ -169,7 +173,7 @@ def _recall(gold: Sequence[str], found: Sequence[str], most: int) -> float:
 def question(row: Mapping[str, Any], of: Known, mode: RecallMode, convert: Convert) -> RecallQuery:
     """A question of the data as a recall is asked."""
     until = of.starts.get(int(row["before_session"])) if "before_session" in row else None
-    now = until or (moment(row["asked_at"])[0] if "asked_at" in row else of.end + 86_400_000)
+    now = until or (moment(row["asked_at"])[0] if "asked_at" in row else of.end + BEFORE_MS)
     text = convert(row["question"])
     return RecallQuery(of.audience, 0, text, now, MOST, until=until, mode=mode, own=said(row, of))
 
@@ -234,25 +238,21 @@ async def measure(
     began = perf_counter()
     async with fed_world(data, settings, convs) as (_, recalling, there):
         fed = perf_counter() - began
-        found = await _answers(recalling, mode, convert, rows, there)
-    sessions_of = found.pop("sessions")
+        found, ranked = await _answers(recalling, mode, convert, rows, there)
     if beside:
-        bm25: dict[str, Tally] = defaultdict(Tally)
-        for row in rows:
-            ranked = longmemeval.Bm25(convs[row["conv"]]).sessions(row["question"])
-            for name in (row["category"], "all"):
-                bm25[name].add(longmemeval.figures(row["gold_sessions"], ranked))
-        found |= {"by_type": sessions_of, "bm25": shown(bm25)}
+        by_words = [longmemeval.Bm25(convs[row["conv"]]).sessions(row["question"]) for row in rows]
+        found |= {"by_type": _by_type(rows, ranked), "bm25": _by_type(rows, by_words)}
     return found | {"mode": mode, "questions": len(rows), "fed_seconds": round(fed, 1)}
 
 
 async def _answers(
     recalling: Recall, mode: RecallMode, convert: Convert, rows: Sequence[dict[str, Any]], there: Mapping[str, Known]
-) -> dict[str, object]:
-    """What the questions brought back, in shares of what answers them; in hybrid also what vectors alone bring."""
+) -> tuple[dict[str, object], list[list[str]]]:
+    """What the questions brought back, in shares of what answers them, and the sessions that each brought; in hybrid
+    also what vectors alone bring."""
     whole, alone = Shares(), Shares()
     categories: dict[str, Tally] = defaultdict(Tally)
-    by_type: dict[str, Tally] = defaultdict(Tally)
+    brought: list[list[str]] = []
     times: list[float] = []
     for row in rows:
         of, scored = there[row["conv"]], row["category"] not in UNSCORED
@@ -261,18 +261,26 @@ async def _answers(
         found = [of.lines[one.finding.ref].turn for one in trace.chosen if one.finding.kind == "line"]
         ranked = sessions(trace, of)
         categories[row["category"]].add(whole.add(row, found, ranked, scored=scored))
-        for name in (row["category"], "all") if row.get("gold_sessions") else ():
-            by_type[name].add(longmemeval.figures(row["gold_sessions"], ranked))
+        brought.append(ranked)
         if mode == "hybrid":
             lines = await likest(recalling, question(row, of, mode, convert), of)
             alone.add(row, [each.turn for each in lines], _sessions_of(lines), scored=scored)
-    return {
+    told = {
         **whole.told(),
         **({"vectors_alone": alone.told()} if mode == "hybrid" else {}),
         "by_category": shown(categories),
-        "sessions": shown(by_type),
         "ms": spread(times),
     }
+    return told, brought
+
+
+def _by_type(rows: Sequence[Mapping[str, Any]], ranked: Sequence[Sequence[str]]) -> dict[str, dict[str, float]]:
+    """LongMemEval's figures of the sessions that each question brought."""
+    tallies: dict[str, Tally] = defaultdict(Tally)
+    for row, found in zip(rows, ranked, strict=True):
+        for name in (row["category"], "all"):
+            tallies[name].add(longmemeval.figures(row["gold_sessions"], found))
+    return shown(tallies)
 
 
 class Shares:

@@ -18,11 +18,9 @@ from bot.core.recall import RecallQuery
 from bot.core.sessions import Occasion
 from bot.pipeline.recall import CANDIDATES, AutoRecalled, SectionChoice
 from bot.text.length import estimate_tokens
-from tests.bench.recall import _rows, conversations
+from tests.bench.recall import PATIENT, _rows, conversations
 from tests.bench.sections import DAY, tell
 from tests.world import World
-
-PATIENT_S = 600.0
 
 
 class Count:
@@ -52,7 +50,7 @@ class Count:
 
 async def measure(folder: Path, part: int, data: Path) -> dict[str, object]:
     """Keep, ask and count."""
-    memory = {"embedding": {"provider": "local", "timeout_seconds": PATIENT_S, "query_seconds": 60}}
+    memory = {"embedding": {"provider": "local", **PATIENT}}
     settings = Settings.model_validate({"bot": {"timezone": "UTC"}, "memory": memory})
     convs = conversations(folder, part)
     world = await World(data, settings).open()
