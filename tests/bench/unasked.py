@@ -10,15 +10,18 @@ import asyncio
 import json
 import sys
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from bot.config.settings import Settings
-from bot.container import make_planner
+from bot.container import make_planner, make_recall
 from bot.core.recall import RecallQuery
 from bot.core.sessions import Occasion
 from bot.pipeline.recall import CANDIDATES, AutoRecalled, SectionChoice
 from bot.text.length import estimate_tokens
-from tests.bench.recall import PATIENT, _rows, conversations
+from tests.bench.lines import Line
+from tests.bench.recall import PATIENT, read
 from tests.bench.sections import DAY, tell
 from tests.world import World
 
@@ -49,17 +52,28 @@ class Count:
 
 
 async def measure(folder: Path, part: int, data: Path) -> dict[str, object]:
-    """Keep, ask and count."""
+    """Keep, ask and count; SystemExit when nothing is compared by meaning."""
     memory = {"embedding": {"provider": "local", **PATIENT}}
     settings = Settings.model_validate({"bot": {"timezone": "UTC"}, "memory": memory})
-    convs = conversations(folder, part)
+    convs, questions = read(folder, "folder", part)
     world = await World(data, settings).open()
-    bringing = make_planner(world.parts)._bringing
+    try:
+        return await _counted(world, convs, questions)
+    finally:
+        await world.close()
+        await world.parts.current.pool.close()
+
+
+async def _counted(
+    world: World, convs: Mapping[str, Sequence[Line]], questions: Sequence[Mapping[str, Any]]
+) -> dict[str, object]:
+    maker = world.app._services.vector_maker
+    recalling = make_recall(world.parts, maker._find_caller, pays=True)
+    bringing = make_planner(world.parts, recalling)._bringing
     counts = {"words": Count(), "words and meaning": Count()}
-    questions = [row for row in _rows(folder / "queries.jsonl") if row["conv"] in convs]
     for name, lines in convs.items():
         told = await tell(world, name, lines)
-        await world.app._services.vector_maker.make_all(lambda made: None)
+        await maker.make_all(lambda made: None)
         now = told.end + DAY
         chats = {chat.id: chat for chat in await world.store.people.chats()}
         person = await world.store.people.person(told.audience.person_ids[0])
@@ -69,15 +83,13 @@ async def measure(folder: Path, part: int, data: Path) -> dict[str, object]:
             text = row["question"]
             asking = RecallQuery(told.audience, 0, text, now, CANDIDATES, kinds=("memory",), mode="v2", strict=True)
             _, found, _ = await bringing.found(asking, SectionChoice())
-            above = await bringing._recalling.standing(asking)
+            above = await recalling.standing(asking)
             if not above:
                 raise SystemExit("the encoder gave no vectors")
             gold = {told.memories[turn] for turn in row["gold_turns"]}
             for count, known in zip(counts.values(), ({}, above), strict=True):
                 news = await bringing.by_meaning(asking, "", found, known)
                 count.add(gold, bringing._told(occasion, news, (), now))
-    await world.close()
-    await world.parts.current.pool.close()
     return {rule: count.told() for rule, count in counts.items()}
 
 
