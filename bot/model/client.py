@@ -149,7 +149,7 @@ class OpenAIEmbedder(ServerClient):
     """A model for vectors behind such a server; `dimensions` is asked for where it is given, else its own count."""
 
     calls = means = True
-    least_cosine = 0.25
+    least_cosine = 0.05
 
     def __init__(self, base_url: str, api_key: str, model: str, dimensions: int | None = None, proxy: str = "") -> None:
         super().__init__(base_url, api_key, model, proxy=proxy)

@@ -34,7 +34,7 @@ class LocalEmbedder:
     """Vectors by meaning, of a process of its own. A question that nobody waits for any more is still answered there."""
 
     calls, means = False, True
-    least_cosine = 0.15
+    least_cosine = 0.05
     name = "use-multilingual-3"
 
     def __init__(self) -> None:

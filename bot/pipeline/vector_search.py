@@ -81,7 +81,7 @@ class VectorSearch:
             best = tuple(each for each in best if each[0] in fit)[:most]
         found = {number: (place, cosine) for place, (number, cosine) in enumerate(best, 1)}
         means = self._calls.embedder.means
-        return Likeness(found, "", 1.0 if means else HASH_WEIGHT, shares if means else {})
+        return Likeness(found, "", 1.0 if means else HASH_WEIGHT, shares if means else None)
 
     async def standing(self, asking: RecallQuery) -> Mapping[int, float]:
         """As `recall.vectors.standing`, of memories by the whole text; nothing where a server would be asked, vectors know no
@@ -149,9 +149,10 @@ class VectorSearch:
     ) -> VectorMatrix:
         """The vectors that this audience may see; of those that are `known` from the last question none is read again."""
         read, run = partial(self._store.vectors.read, memories=key[2]), self._thread.run
+        means = self._calls is not None and self._calls.embedder.means
         if known is None or known[1].rows.shape[1] != space.dimensions:
             _, new = await read(audience, space, 0, tuple)
-            rows = await run(matrix, new, space.dimensions)
+            rows = await run(partial(matrix, means=means), new, space.dimensions)
         else:
             before, rows = known
             if before.there.get(space.dimensions) != state.there[space.dimensions]:

@@ -45,7 +45,7 @@ COUNT_SHARE, FEEDBACK_SHARE, NO_FEEDBACK = 0.8, 0.2, 0.5
 
 AGELESS = 0.4
 """How far what is found by its meaning alone counts as if it were of middle age: likeness differs by less than age would
-make of it (docs/architecture.md)."""
+make of it (docs/recall.md)."""
 
 _SHORT = re.compile(r"^.$", re.DOTALL)
 
@@ -162,14 +162,15 @@ def recency(at: int, now: int, rules: RankRules) -> float:
 class Likeness:
     """Documents that are like a question: place, from 1, and cosine, by number; `missing` says why there are none.
 
-    A place counts `weight` times as much as one among those found by words, unless meaning has `shares`: what each
-    document that is liker than usual has of the likest one's likeness, 0 to 1, which is then added to what words tell.
+    `shares` is what each document that is liker than usual has of the likest one's likeness, 0 to 1, which is added to what
+    words tell; None where the vectors know no meaning: then a place counts `weight` times as much as one among those found
+    by words.
     """
 
     found: Mapping[int, tuple[int, float]] = field(default_factory=dict)
     missing: MissingVectors = ""
     weight: float = 1.0
-    shares: Mapping[int, float] = field(default_factory=dict)
+    shares: Mapping[int, float] | None = None
 
 
 def rank_places(best_first: Iterable[int]) -> dict[int, int]:
@@ -214,7 +215,8 @@ def rank(
     """
     candidates = sorted(candidates, key=attrgetter("finding.doc"))  # sums are the same in whatever order they came
     like = like if task.mode == "hybrid" and like is not None else Likeness()
-    meant = like.shares if task.profile != "seed" else {}
+    by_places = task.profile == "seed" or like.shares is None
+    meant = {} if by_places or like.shares is None else like.shares
     whole = telling(task.question, matches)
     matches = without_common(task.question, matches)
     fit = lexical_fit(task.question, matches, candidates, meant, whole)
@@ -232,7 +234,7 @@ def rank(
     ordered = sorted(scored, key=_place)
     if task.profile != "seed":
         ordered = diversified(task.question, ordered, fit.shares, task.limit)
-    if like.found and not meant:
+    if like.found and by_places:
         ordered = sorted(_hybrid(task, ordered, like), key=_place)
     done = _limited(ordered, task)
     if task.profile != "seed" and not task.strict:

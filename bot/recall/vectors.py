@@ -3,8 +3,8 @@
 import asyncio
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from bot.core.models import Embeddings
@@ -30,7 +30,21 @@ SPREAD, FAR, PRIOR = 0.05, 2.0, 10
 likest is taken to be at least, so that the best of what is all unlike counts little. So many documents of no likeness are counted in."""
 
 SHARP = 1.3
-"""What is half as like as the likest counts less than half, by this power (docs/architecture.md)."""
+"""What is half as like as the likest counts less than half, by this power (docs/recall.md)."""
+
+COMMON, LEAST_COMMON = 64, 0.02
+"""Directions in which the texts of an audience differ most (who speaks, a question or a statement) are no likeness: of so
+many a part is taken away, half of it where their variance is so much (whitening, Su et al., 2021; docs/recall.md)."""
+
+UNSEEN, SAMPLE = 20, 1_024
+"""So many vectors without anything in common are counted in, so that few tell little; and they are taken from at most so
+many, the oldest of which stay the same while more come."""
+
+GROWN = 1.25
+"""What is common is taken anew when there are so many times as many."""
+
+TINY = 1e-6
+"""The least square of a length: what has nothing but the common part is like nothing."""
 
 MOST_MEANT = 300
 """Documents whose likeness counts, the likest: of five in a talk each next one counts half, so that the others change
@@ -62,8 +76,21 @@ FNV_OFFSET, FNV_PRIME, BITS_32 = 0x811C9DC5, 0x01000193, 0xFFFFFFFF
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class CommonPart:
+    """What the vectors of an audience have in common: their mean, and by row the directions in which they differ most, each
+    as long as the root of the share of it that is no likeness; of the first `count` of them."""
+
+    mean: "Floats"
+    directions: "Floats"
+    count: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class VectorMatrix:
-    """The vectors of documents in the order of their numbers, and beside each the facts that a question may limit."""
+    """The vectors of documents in the order of their numbers, and beside each the facts that a question may limit.
+
+    `lengths` are those of what is left of each without the `common` part; without one these vectors know no meaning.
+    """
 
     ids: "Whole"
     kinds: "NDArray[np.str_]"
@@ -72,11 +99,14 @@ class VectorMatrix:
     times: "Whole"
     rows: "Steps"
     sizes: "Floats"
+    lengths: "Floats"
+    common: CommonPart | None = None
 
     @property
     def size(self) -> int:
         """Bytes of memory."""
-        return sum(column.nbytes for column in _columns(self))
+        common = self.common.directions.nbytes if self.common is not None else 0
+        return sum(column.nbytes for column in _columns(self)) + common
 
 
 def pack(rows: Sequence[Sequence[float]]) -> tuple[bytes, ...]:
@@ -104,8 +134,13 @@ def stored(vectors: Sequence[bytes]) -> tuple[bytes, ...]:
     return tuple(size.astype("<f4").tobytes() + row.tobytes() for size, row in zip(sizes, steps, strict=True))
 
 
-def matrix(found: Sequence[VectorRow], dimensions: int) -> VectorMatrix:
+def matrix(found: Sequence[VectorRow], dimensions: int, *, means: bool) -> VectorMatrix:
     """These vectors; what has not so many dimensions is left out. Those of float32 are of an earlier version."""
+    read = _read(found, dimensions)
+    return _without_common(read) if means else read
+
+
+def _read(found: Sequence[VectorRow], dimensions: int) -> VectorMatrix:
     import numpy as np
 
     floats = [row for row in found if len(row[5]) == dimensions * BYTES]
@@ -116,7 +151,53 @@ def matrix(found: Sequence[VectorRow], dimensions: int) -> VectorMatrix:
     whole = [np.array(values, dtype=np.int64) for values in (ids, refs, chats, times)]
     raw = np.frombuffer(b"".join(vectors), dtype=np.int8).reshape(-1, BYTES + dimensions)
     sizes, rows = raw[:, :BYTES].copy().view("<f4")[:, 0], np.ascontiguousarray(raw[:, BYTES:])
-    return VectorMatrix(whole[0], np.array(kinds, dtype="U8"), whole[1], whole[2], whole[3], rows, sizes)
+    lengths = np.ones(len(rows), dtype=np.float32)
+    return VectorMatrix(whole[0], np.array(kinds, dtype="U8"), whole[1], whole[2], whole[3], rows, sizes, lengths)
+
+
+def _without_common(of: VectorMatrix) -> VectorMatrix:
+    """The same with what its first vectors have in common and what is left of each without it."""
+    import numpy as np
+
+    count = _counted(of.ids.size)
+    vectors = _floats(of, slice(0, count, -(-count // SAMPLE)))
+    sure = len(vectors) + UNSEEN
+    mean = vectors.sum(axis=0) / sure
+    rest = vectors - mean
+    # Of as few rows as there are numbers in each: the sums of squares by rows have the same directions.
+    few = len(rest) < rest.shape[1]
+    variances, places = np.linalg.eigh(rest @ rest.T if few else rest.T @ rest)
+    variances, places = variances[-COMMON:].clip(0), places[:, -COMMON:]
+    shares = 1 / (variances + LEAST_COMMON * sure)
+    scaled = (rest.T @ places).T * np.sqrt(shares)[:, None] if few else places.T * np.sqrt(variances * shares)[:, None]
+    common = CommonPart(mean, np.ascontiguousarray(scaled, dtype=np.float32), count)
+    return replace(of, common=common, lengths=_lengths(of, common))
+
+
+def _counted(there: int) -> int:
+    """Of so many vectors how many tell what is common: the same ones until there are GROWN times as many."""
+    count = 1
+    while (more := max(count + 1, int(count * GROWN))) <= there:
+        count = more
+    return min(count, there)
+
+
+def _lengths(of: VectorMatrix, common: CommonPart) -> "Floats":
+    import numpy as np
+
+    found = np.empty(of.ids.size, dtype=np.float32)
+    for start in range(0, of.ids.size, TOGETHER):
+        rest = _floats(of, slice(start, start + TOGETHER)) - common.mean
+        along = np.einsum("ij,kj->ik", rest, common.directions)
+        squares = np.einsum("ij,ij->i", rest, rest) - np.einsum("ik,ik->i", along, along)
+        found[start : start + TOGETHER] = np.sqrt(np.maximum(squares, TINY))
+    return found
+
+
+def _floats(of: VectorMatrix, places: slice) -> "Floats":
+    import numpy as np
+
+    return of.rows[places].astype(np.float32) * of.sizes[places, None]
 
 
 def lacking(known: VectorMatrix, wanted: Sequence[int]) -> list[int]:
@@ -134,16 +215,22 @@ def changed(
     """Of what is known the vectors up to the number `since` and those of `wanted`, and the new ones; the newest `most`."""
     import numpy as np
 
-    fresh = matrix(new, known.rows.shape[1])
+    fresh, common = _read(new, known.rows.shape[1]), known.common
+    if common is not None:
+        fresh = replace(fresh, lengths=_lengths(fresh, common))
     stays = (known.ids <= since) | np.isin(known.ids, np.array(wanted, dtype=np.int64))
     if not stays.all():
         known = _picked(known, stays)
     if fresh.ids.size:
         pairs = zip(_columns(known), _columns(fresh), strict=True)
-        known = VectorMatrix(*(np.concatenate(pair) for pair in pairs))
+        known = _made((np.concatenate(pair) for pair in pairs), common)
     if (np.diff(known.ids) < 0).any():
         known = _picked(known, np.argsort(known.ids))
-    return known if known.ids.size <= most else _picked(known, slice(-most, None))
+    if known.ids.size > most:
+        known = _picked(known, slice(-most, None))
+    if common is None or (stays.all() and common.count == _counted(known.ids.size)):
+        return known
+    return _without_common(known)
 
 
 Near = tuple[tuple[tuple[int, float], ...], dict[int, float]]
@@ -196,15 +283,28 @@ def _cosines(asked: Sequence[bytes], among: VectorMatrix) -> "Floats | None":
     if not queries or not among.ids.size:
         return None
     # Not `@`: the threads of its library stay awake for 10 ms of CPU time after each product (measured).
+    parts = [_without(query, among.common) for query in queries]
     cosines = np.empty(len(among.rows), dtype=np.float32)
     floats = np.empty((min(TOGETHER, len(among.rows)), among.rows.shape[1]), dtype=np.float32)
     for start in range(0, len(among.rows), TOGETHER):
-        block = among.rows[start : start + TOGETHER]
+        block, sizes = (column[start : start + TOGETHER] for column in (among.rows, among.sizes))
         np.copyto(floats[: len(block)], block)
-        products = [np.einsum("ij,j->i", floats[: len(block)], query) for query in queries]
+        products = [np.einsum("ij,j->i", floats[: len(block)], part) * sizes - off for part, off in parts]
         cosines[start : start + len(block)] = np.max(products, axis=0)
-    cosines *= among.sizes
+    cosines /= among.lengths
     return cosines
+
+
+def _without(query: "Floats", common: CommonPart | None) -> tuple["Floats", float]:
+    """What a document's product with is how like it the question is, less the second number; times the document's length."""
+    import numpy as np
+
+    if common is None:
+        return query, 0.0
+    rest = query - common.mean
+    left = rest - np.einsum("kj,k->j", common.directions, np.einsum("kj,j->k", common.directions, rest))
+    left /= np.sqrt(max(float(np.einsum("j,j->", left, rest)), TINY))
+    return left, float(np.einsum("j,j->", left, common.mean))
 
 
 def _asked_for(among: VectorMatrix, asking: RecallQuery) -> "NDArray[np.bool_]":
@@ -231,11 +331,15 @@ def _likest(cosines: "Floats", places: "Whole", most: int) -> "Whole":
 
 
 def _picked(of: VectorMatrix, places: "Whole | NDArray[np.bool_] | slice") -> VectorMatrix:
-    return VectorMatrix(*(column[places] for column in _columns(of)))
+    return _made((column[places] for column in _columns(of)), of.common)
+
+
+def _made(columns: Iterable[Any], common: CommonPart | None) -> VectorMatrix:
+    return replace(VectorMatrix(*columns), common=common)
 
 
 def _columns(of: VectorMatrix) -> tuple["NDArray[Any]", ...]:
-    return of.ids, of.kinds, of.refs, of.chats, of.times, of.rows, of.sizes
+    return of.ids, of.kinds, of.refs, of.chats, of.times, of.rows, of.sizes, of.lengths
 
 
 class HashEmbedder:
