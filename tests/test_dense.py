@@ -10,6 +10,7 @@ import pytest
 from bot.container import make_recall
 from bot.core.people import Audience
 from bot.core.recall import RecallQuery
+from bot.recall.vectors import changed, matrix, nearest, pack, stored
 from tests.embedded import PETS, SOON, EmbeddedWorld, embedded_world, likeness, paid, settings, vectors
 from tests.fakes.embedding_server import FakeEmbeddings, Vectors, meaning_of
 from tests.fakes.model import calls, says
@@ -133,8 +134,29 @@ async def test_lines_summaries_and_notes_are_found_by_likeness_too(tmp_path: Pat
         assert world.rows("SELECT count(*) FROM vector WHERE doc_id NOT IN (SELECT id FROM doc)") == [(0,)]
 
 
-async def test_what_is_compared_is_what_is_there_whatever_came_went_or_changed(tmp_path: Path) -> None:
-    async with embedded_world(tmp_path, provider="hash") as (world, _):
+def test_what_most_texts_have_in_common_is_no_likeness_whenever_they_came() -> None:
+    def vector(speaker: float, subject: int) -> list[float]:
+        return [speaker, *(float(number == subject) for number in range(60))]
+
+    asked = pack([vector(2.0, 7)])
+    said = stored(pack([vector(0.4 if number == 7 else 2.0 * (-1) ** number, number) for number in range(60)]))
+    rows = [(number, "line", number, 1, number, each) for number, each in enumerate(said, 1)]
+    asking, whole = RecallQuery(Audience(1, "dm", (1,)), 1, "", 0), matrix(rows, 61, means=True)
+    found, shares = nearest(asked, whole, asking, 0.05, 5)
+    assert found[0][0] == 8, "it is about the same, though somebody else says it"
+    assert shares[8] == max(shares.values())
+    for known in (1, 20, 59):
+        grown = changed(matrix(rows[:known], 61, means=True), known, range(1, known + 1), rows[known:], len(rows))
+        assert nearest(asked, grown, asking, 0.05, 5) == (found, shares), "whether it was read at once or in parts"
+    without = changed(whole, 0, range(11, 61), (), len(rows))
+    assert nearest(asked, without, asking, 0.05, 5) == nearest(
+        asked, matrix(rows[10:], 61, means=True), asking, 0.05, 5
+    )
+
+
+@pytest.mark.parametrize("provider", ["openai", "hash"])
+async def test_what_is_compared_is_what_is_there_whatever_came_went_or_changed(tmp_path: Path, provider: str) -> None:
+    async with embedded_world(tmp_path, provider=provider) as (world, _):
 
         async def compared() -> set[int]:
             """The documents like a question; a nuan that knows nothing of what it read before finds the same."""

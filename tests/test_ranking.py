@@ -253,6 +253,14 @@ def test_of_what_is_found_by_its_meaning_alone_the_likest_comes_first_however_ol
     assert ids(words) == [2, 1], "words that tell as much are ordered by age"
 
 
+def test_where_nothing_that_is_asked_for_is_liker_than_usual_words_decide_and_the_rest_stays_away() -> None:
+    right, *others = [
+        memory(n, text) for n, text in enumerate(("报告周五交", "我爸是医生", "我在银行上班", "猫睡了"), 1)
+    ]
+    like = Likeness({number: (number, 0.3 - number / 100) for number in range(1, 5)}, shares={})
+    assert ids(ranked("报告什么时候交", right, *others, mode="hybrid", likeness=like)) == [1]
+
+
 def test_a_guess_by_meaning_lifts_no_line_around_it_unless_words_are_found_too() -> None:
     likest = line(1, "坚果我一口都不能碰", talk=1)
     around = [line(number, text, talk=2) for number, text in ((11, "那家店晚上人很多"), (12, "我们坐在靠窗的位置"))]

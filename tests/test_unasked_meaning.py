@@ -91,7 +91,9 @@ async def test_what_is_former_told_already_or_told_by_two_keeps_nothing_from_sta
 
         for fact in (*UNASKED, *MORE, "我的猫叫豆包"):
             await world.say(f"记住{fact}")
-        assert await brought("猫粮又涨价了") == ["小王：我养了一只橘猫（今天说的）"], "the opening tells the other one"
+        assert await brought("路上看到一只小猫") == ["小王：我养了一只橘猫（今天说的）"], (
+            "the opening tells the other one"
+        )
         change = calls(("remember", '{"id": "#4", "text": "我养了一只白猫"}'))
         world.model.script = lambda request: says("好") if request.prompt.messages[-1].role == "tool" else change
         await world.say("说错了，是一只白猫")
@@ -106,7 +108,7 @@ async def test_what_is_former_told_already_or_told_by_two_keeps_nothing_from_sta
             await world.say("小暖，记住我养了一只橘猫", who, "大群")
         for fact in (*UNASKED[:3], *UNASKED[4:], *MORE, "我住在三楼"):
             await world.say(f"小暖，记住{fact}", "小王", "大群")
-        assert await brought("小暖，猫粮又涨价了", group="大群") == ["小王：我养了一只橘猫（今天说的）"]
+        assert await brought("小暖，路上看到一只小猫", group="大群") == ["小王：我养了一只橘猫（今天说的）"]
 
 
 def after(text: str, title: str) -> list[str]:
