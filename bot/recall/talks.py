@@ -29,7 +29,7 @@ TOGETHER = 0.35
 
 MEANT, MEANT_MORE, MEANT_LINES = 0.15, 0.5, 5
 """What is like the question in a talk counts beside its words: its likest line, and of so many each next one so much
-less (docs/architecture.md)."""
+less (docs/recall.md)."""
 
 MESSAGE = 9.0
 """Words from which a question is more of a message that goes on with a talk, and how soon one becomes the other."""
