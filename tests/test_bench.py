@@ -1,10 +1,12 @@
 """The benchmarks run and count the same twice; how fast anything is, no test says."""
 
 import json
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import cast
 
 import pytest
@@ -28,6 +30,7 @@ from tests.bench.speaking import show as show_behaviour
 from tests.bench.unasked import main as measure_unasked
 from tests.indexed import wrong_index
 from tests.source import ROOT
+from tests.tables import all_cases
 from tests.world import World
 
 ROWS = (
@@ -277,6 +280,54 @@ def test_sessions_that_follow_each_other_closely_are_each_found(
         (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
     assert measure_recall([str(tmp_path)]) == 0
     assert json.loads(capsys.readouterr().out)["session"]["recall@5"] == 100.0
+
+
+TOLD = {"conv": "a", "session": "s", "turn": "t", "time": "2026-01-01", "speaker": "Mira", "text": "tea"}
+ASKED = {"conv": "a", "question": "tea?", "category": "tea", "gold_turns": ["t"]}
+
+
+@all_cases(
+    ("corpus", "queries", "message"),
+    [
+        (None, ASKED, "corpus.jsonl: No such file"),
+        (TOLD, None, "queries.jsonl: No such file"),
+        ('{"conv": "a", ', ASKED, "corpus.jsonl, line 1: Expecting property name"),
+        (TOLD | {"time": "yesterday"}, ASKED, "no day is told by the time 'yesterday'"),
+        (TOLD, '["a"]', "queries.jsonl, line 1: no table with conv, question, category, gold_turns"),
+        (TOLD, {"conv": "a", "question": "tea?", "category": "tea"}, "queries.jsonl, line 1: lacks gold_turns"),
+        (TOLD, ASKED | {"conv": "b"}, "no question about a conversation that is there"),
+        (TOLD, ASKED | {"gold_turns": ["u"]}, "no line 'u' to answer 'tea?'"),
+    ],
+)
+def test_a_folder_that_cannot_be_measured_says_why(corpus: object, queries: object, message: str) -> None:
+    with TemporaryDirectory() as folder:
+        for name, row in (("corpus", corpus), ("queries", queries)):
+            if row is not None:
+                Path(folder, f"{name}.jsonl").write_text(row if isinstance(row, str) else json.dumps(row), "utf-8")
+        for bench in (measure_recall, measure_unasked):
+            with pytest.raises(SystemExit, match=re.escape(message)):
+                bench([folder])
+
+
+@all_cases(
+    ("text", "message"),
+    [
+        ('[{"question_id": "q1", "question', "Unterminated string"),
+        ('{"question_id": "q1"}', "no list of questions"),
+        ('[{"question_id": "q1"}]', "question 1: lacks question_type, question, question_date"),
+        ("[]", "no question about a conversation"),
+        (
+            json.dumps([longmemeval("t", "q1", "?", []) | {"haystack_sessions": [[], [{"role": "user"}], []]}]),
+            "q1, s_tea: lacks content",
+        ),
+    ],
+)
+def test_a_file_that_is_not_longmemevals_says_why(text: str, message: str) -> None:
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "longmemeval.json")
+        file.write_text(text, "utf-8")
+        with pytest.raises(SystemExit, match=re.escape(message)):
+            measure_recall([str(file), "--format", "longmemeval"])
 
 
 def recorded(tmp_path: Path, question: str, meanings: dict[str, list[float]]) -> list[str]:

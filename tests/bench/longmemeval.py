@@ -9,7 +9,7 @@ from typing import Any
 
 from bot.text.fold import fold
 from bot.text.terms import STOP_WORDS, runs, words
-from tests.bench.lines import LINE_S, SESSION_S, Line, moment
+from tests.bench.lines import LINE_S, SESSION_S, Line, checked, content, moment
 
 K1, B = 1.5, 0.75
 """Okapi's usual numbers, as in most libraries."""
@@ -19,12 +19,22 @@ PLACES = 5
 NO_ANSWER = "_abs"
 """The end of a question's id whose answer is nowhere: the benchmark leaves it out when it measures what is found."""
 
-ROLES = {"user": "User", "assistant": "Assistant"}
+QUESTION = (
+    "question_id",
+    "question_type",
+    "question",
+    "question_date",
+    "haystack_dates",
+    "haystack_session_ids",
+    "haystack_sessions",
+    "answer_session_ids",
+)
+TURN = ("role", "content")
 
 
 def read(path: Path, part: int = 0) -> tuple[dict[str, list[Line]], list[dict[str, Any]]]:
     """Each question's own conversation, and the questions; of the first `part` questions (0: of all)."""
-    rows = [row for row in json.loads(path.read_text("utf-8")) if not row["question_id"].endswith(NO_ANSWER)]
+    rows = [row for row in _rows(path) if not row["question_id"].endswith(NO_ANSWER)]
     conversations: dict[str, list[Line]] = {}
     questions: list[dict[str, Any]] = []
     for row in rows[: part or None]:
@@ -43,6 +53,16 @@ def read(path: Path, part: int = 0) -> tuple[dict[str, list[Line]], list[dict[st
     return conversations, questions
 
 
+def _rows(path: Path) -> list[dict[str, Any]]:
+    try:
+        found = json.loads(content(path))
+    except ValueError as error:
+        raise SystemExit(f"{path}: {error}") from error
+    if not isinstance(found, list):
+        raise SystemExit(f"{path}: no list of questions")
+    return [checked(row, QUESTION, f"{path}, question {number}") for number, row in enumerate(found, 1)]
+
+
 def _lines(row: Mapping[str, Any]) -> list[tuple[Line, bool]]:
     """The lines in the order of their days, each with whether the answer is in it."""
     sessions = zip(row["haystack_dates"], row["haystack_session_ids"], row["haystack_sessions"], strict=True)
@@ -50,10 +70,10 @@ def _lines(row: Mapping[str, Any]) -> list[tuple[Line, bool]]:
     found: list[tuple[Line, bool]] = []
     for index, (told, name, turns) in enumerate(ordered):
         begun = max(told, found[-1][0].at + SESSION_S * 1000) if found else told
-        for place, turn in enumerate(turns):
+        for place, turn in enumerate(checked(turn, TURN, f"{row['question_id']}, {name}") for turn in turns):
             if turn["content"].strip():
                 at = begun + place * LINE_S * 1000
-                line = Line(f"{name}/{place}", name, index, ROLES[turn["role"]], turn["content"], at)
+                line = Line(f"{name}/{place}", name, index, turn["role"].capitalize(), turn["content"], at)
                 found.append((line, bool(turn.get("has_answer"))))
     return found
 

@@ -16,8 +16,11 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, cast
 
+from pydantic import ValidationError
+
 from bot.config.settings import Settings
 from bot.container import make_recall
+from bot.core.errors import ModelError
 from bot.core.events import Incoming, Place, Sender
 from bot.core.people import Audience
 from bot.core.recall import RECALL_MODES, RecallMode, RecallQuery, RecallTrace
@@ -27,7 +30,7 @@ from bot.recall.query import OWN, meant_parts
 from bot.text.length import clip
 from tests.bench import longmemeval
 from tests.bench.counts import spread
-from tests.bench.lines import LINE_S, SESSION_S, Line, moment
+from tests.bench.lines import LINE_S, SESSION_S, Line, json_lines, moment
 from tests.fakes.embedding_server import FakeEmbeddings, Meaning
 from tests.world import World
 
@@ -45,6 +48,15 @@ PATIENT = {"timeout_seconds": 600.0, "query_seconds": 60.0}
 
 UNSCORED = ("adversarial",)
 """Categories that the README scores apart."""
+
+LINE = ("conv", "session", "turn", "time", "speaker", "text")
+QUESTION = ("conv", "question", "category", "gold_turns")
+VECTOR = ("text", "vector")
+"""The fields that each line of a data set's files has."""
+
+FOLDER = (
+    f"a folder with corpus.jsonl ({', '.join(LINE)}) and queries.jsonl ({', '.join(QUESTION)}), a line of JSON each"
+)
 
 Convert = Callable[[str], str]
 
@@ -70,7 +82,7 @@ class Tally:
 def conversations(folder: Path, part: int = 0) -> dict[str, list[Line]]:
     """The lines of each conversation, in their order; of the first `part` conversations (0: of all)."""
     found: dict[str, list[Line]] = defaultdict(list)
-    for row in _rows(folder / "corpus.jsonl"):
+    for row in json_lines(folder / "corpus.jsonl", LINE):
         if part and row["conv"] not in found and len(found) == part:
             continue
         lines = found[row["conv"]]
@@ -83,9 +95,9 @@ def conversations(folder: Path, part: int = 0) -> dict[str, list[Line]]:
     return found
 
 
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    with path.open(encoding="utf-8") as file:
-        yield from map(json.loads, file)
+def questions(folder: Path) -> Iterator[dict[str, Any]]:
+    """What is asked about the conversations."""
+    return json_lines(folder / "queries.jsonl", QUESTION)
 
 
 async def feed(world: World, name: str, lines: Sequence[Line]) -> None:
@@ -198,11 +210,28 @@ async def likest(recalling: Recall, asking: RecallQuery, of: Known) -> list[Line
 
 
 def read(folder: Path, layout: str, part: int = 0) -> tuple[dict[str, list[Line]], list[dict[str, Any]]]:
-    """The conversations of a data set, at most `part` (0: all), and what is asked about them."""
+    """The conversations of a data set, at most `part` (0: all), and what is asked about them; SystemExit when that is
+    nothing, or what answers it is not there."""
     if layout == "longmemeval":
-        return longmemeval.read(folder, part)
-    convs = conversations(folder, part)
-    return convs, [row for row in _rows(folder / "queries.jsonl") if row["conv"] in convs]
+        convs, asked = longmemeval.read(folder, part)
+    else:
+        convs = conversations(folder, part)
+        asked = [row for row in questions(folder) if row["conv"] in convs]
+    if not asked:
+        raise SystemExit(f"{folder}: no question about a conversation that is there")
+    turns = {name: {line.turn for line in lines} for name, lines in convs.items()}
+    for row in asked:
+        if lacking := set(row["gold_turns"]) - turns[row["conv"]]:
+            raise SystemExit(f"{folder}: no line {min(lacking)!r} to answer {row['question'][:80]!r}")
+    return convs, asked
+
+
+async def make_vectors(world: World) -> None:
+    """All that are missing; SystemExit when they cannot be made."""
+    try:
+        await world.app._services.vector_maker.make_all(lambda made: None)
+    except ModelError as error:
+        raise SystemExit(f"no vectors: {error}") from error
 
 
 @asynccontextmanager
@@ -216,7 +245,7 @@ async def fed_world(
     try:
         for name, lines in convs.items():
             await feed(world, name, lines)
-        await world.app._services.vector_maker.make_all(lambda made: None)
+        await make_vectors(world)
         recalling = make_recall(world.parts, world.app._services.vector_maker._find_caller, pays=True)
         yield world, recalling, await known(world, convs)
     finally:
@@ -335,7 +364,7 @@ def embedded(convs: Mapping[str, Sequence[Line]], rows: Sequence[Mapping[str, An
 def recorded(path: Path, needed: Iterable[str]) -> Meaning:
     """The vectors of a file of lines `{"text": "…", "vector": [0.1, …]}`; SystemExit when one of a needed text is
     missing."""
-    known = {_sent(row["text"]): row["vector"] for row in _rows(path)}
+    known = {_sent(row["text"]): row["vector"] for row in json_lines(path, VECTOR)}
     if missing := set(needed) - known.keys():
         raise SystemExit(f"{path} has no vector of {len(missing)} texts, one of them {min(missing)[:80]!r}")
     return lambda text: known[_sent(text)]
@@ -357,17 +386,27 @@ async def _measured(options: argparse.Namespace, memory: dict[str, object]) -> d
             embedding = {"provider": "openai", "base_url": server.base_url, "model": options.vectors.stem}
         embedding |= PATIENT | {"least_cosine": options.least_cosine}
         table = memory | {"mode": mode, "embedding": embedding}
-        settings = Settings.model_validate(
-            {"bot": {"timezone": "UTC"}, "memory": table, "budget": {"day_tokens": None}}
-        )
+        try:
+            settings = Settings.model_validate(
+                {"bot": {"timezone": "UTC"}, "memory": table, "budget": {"day_tokens": None}}
+            )
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise SystemExit(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
         data = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "data"
         return await measure(data, settings, mode, convert, convs, rows, beside=options.format == "longmemeval")
+
+
+def key_number(text: str) -> tuple[str, float]:
+    """A key and its number; ValueError when it is none."""
+    key, _, number = text.partition("=")
+    return key, float(number)
 
 
 def main(arguments: list[str]) -> int:
     """Measure one data set and print one line of JSON."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench.recall", description=__doc__)
-    parser.add_argument("folder", type=Path, nargs="?", help="a folder of lines and questions, or LongMemEval's file")
+    parser.add_argument("folder", type=Path, help=FOLDER + ", or LongMemEval's file")
     parser.add_argument("--format", choices=("folder", "longmemeval"), default="folder")
     parser.add_argument("--mode", choices=RECALL_MODES, default="v2")
     parser.add_argument("--provider", choices=("local", "hash"), default="local", help="who makes hybrid's vectors")
@@ -377,7 +416,9 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--profile", choices=("default", "seed"), default="default")
     parser.add_argument("--script", choices=("", "hans", "hant"), default="", help="ask in this Chinese script")
     parser.add_argument("--part", type=int, default=0, metavar="N", help="only the first N conversations")
-    parser.add_argument("--set", nargs="*", default=[], metavar="KEY=NUMBER", help="keys of [memory]")
+    parser.add_argument(
+        "--set", nargs="*", default=[], type=key_number, metavar="KEY=NUMBER", help="keys of [memory], after DIR"
+    )
     options = parser.parse_args(arguments)
     if options.texts:
         convs, rows = read(options.folder, options.format, options.part)
@@ -385,7 +426,7 @@ def main(arguments: list[str]) -> int:
             print(json.dumps({"text": text}, ensure_ascii=False))
         return 0
     memory: dict[str, object] = {"profile": options.profile}
-    memory |= {key: float(value) for key, value in (each.split("=") for each in options.set)}
+    memory |= dict(options.set)
     print(json.dumps(asyncio.run(_measured(options, memory)), ensure_ascii=False))
     return 0
 

@@ -26,7 +26,7 @@ from bot.store.memories import store_memory
 from bot.store.search import Search, WantedDocuments
 from bot.store.transactions import Tx
 from tests.bench.lines import Line, moment
-from tests.bench.recall import Tally, _recall, _rows, conversations
+from tests.bench.recall import Tally, _recall, conversations, questions
 from tests.storing import Where, ids
 from tests.world import World
 
@@ -163,7 +163,7 @@ async def measure(options: argparse.Namespace, data: Path, settings: Settings) -
     planner = make_planner(world.parts)
     saved = Saved()
     narrow, whole, called, called_whole = Tally(), Tally(), Tally(), Tally()
-    queries = [row for row in _rows(options.folder / "queries.jsonl") if row["gold_turns"]]
+    queries = [row for row in questions(options.folder) if row["gold_turns"]]
     for name, lines in convs.items():
         told = await tell(world, name, lines)
         rounds: list[RecallRound] = []

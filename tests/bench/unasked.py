@@ -21,7 +21,7 @@ from bot.core.sessions import Occasion
 from bot.pipeline.recall import CANDIDATES, AutoRecalled, SectionChoice
 from bot.text.length import estimate_tokens
 from tests.bench.lines import Line
-from tests.bench.recall import PATIENT, read
+from tests.bench.recall import FOLDER, PATIENT, make_vectors, read
 from tests.bench.sections import DAY, tell
 from tests.world import World
 
@@ -67,13 +67,12 @@ async def measure(folder: Path, part: int, data: Path) -> dict[str, object]:
 async def _counted(
     world: World, convs: Mapping[str, Sequence[Line]], questions: Sequence[Mapping[str, Any]]
 ) -> dict[str, object]:
-    maker = world.app._services.vector_maker
-    recalling = make_recall(world.parts, maker._find_caller, pays=True)
+    recalling = make_recall(world.parts, world.app._services.vector_maker._find_caller, pays=True)
     bringing = make_planner(world.parts, recalling)._bringing
     counts = {"words": Count(), "words and meaning": Count()}
     for name, lines in convs.items():
         told = await tell(world, name, lines)
-        await maker.make_all(lambda made: None)
+        await make_vectors(world)
         now = told.end + DAY
         chats = {chat.id: chat for chat in await world.store.people.chats()}
         person = await world.store.people.person(told.audience.person_ids[0])
@@ -96,7 +95,7 @@ async def _counted(
 def main(arguments: list[str]) -> int:
     """Measure one data set and print one line of JSON."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench.unasked", description=__doc__)
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=Path, help=FOLDER)
     parser.add_argument("--part", type=int, default=0, metavar="N", help="only the first N conversations")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as data:
