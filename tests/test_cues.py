@@ -77,7 +77,7 @@ LAMENTS = [
     "可以忘记我妈的生日了",
     "忘记我妈生日的事啦",
     "忘记我妈的生日😭",
-    "forget my mom's birthday again lol",
+    "forget my mom's birthday again",
 ]
 
 
