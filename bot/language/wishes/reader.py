@@ -139,14 +139,13 @@ def understand(text: str, names: tuple[str, ...] = ()) -> ParsedCommands:
         return ParsedCommands((), text)
     pieces = _rest(text, shape, origin, found)
     rest = "".join(pieces).strip().rstrip(",，")
-    more = rest or pattern("own_regret").search(quick)
     commands = tuple(
         MemoryCommand(
             each.verb,
             _verbatim(text, origin, each.content),
             each.number,
             each.forever,
-            scope="unsure" if each.alone and more else each.scope,
+            scope="unsure" if each.alone and rest else each.scope,
             chosen=each.chosen,
         )
         for each in found
