@@ -68,44 +68,6 @@ def test_how_somebody_is_to_be_called_is_asked_about(said: str, name: str) -> No
     assert (cue.verb, cue.about) == ("nick_set", name)
 
 
-LAMENTS = [
-    "糟糕，忘记我妈的生日",
-    "忘记我妈的生日，好愧疚",
-    "忘記我媽生日啦",
-    "把我妈的生日给忘了",
-    "把我妈的生日忘了，气死我了",
-    "可以忘记我妈的生日了",
-    "忘记我妈生日的事啦",
-    "forget my mom's birthday again",
-]
-
-
-@pytest.mark.parametrize("said", LAMENTS)
-async def test_what_somebody_may_have_forgotten_themselves_is_asked_about(world: World, said: str) -> None:
-    told = "my mom's birthday is March 8" if said.isascii() else "我妈的生日是3月8日"
-    await world.say(f"remember that {told}" if said.isascii() else f"记住{told}")
-    await world.say(said)
-    assert "#1" in next(reply for reply in world.replies[1:] if reply != "好的")
-    assert kept(world) == [told]
-    await world.say("yes" if said.isascii() else "是")
-    assert kept(world) == []
-
-
-@pytest.mark.parametrize(
-    "said", ["把我妈的生日忘了吧", "帮我忘记我妈的生日，我记错了", "請忘記我媽的生日了", "把我妈的生日给忘掉"]
-)
-async def test_what_nuan_is_to_forget_goes_at_once(world: World, said: str) -> None:
-    await world.say("记住我妈的生日是3月8日")
-    await world.say(said)
-    assert kept(world) == []
-
-
-@pytest.mark.parametrize("said", ["把我妈的生日给忘了", "糟糕，忘记我妈的生日"])
-async def test_a_lament_of_what_is_not_kept_is_talk(world: World, said: str) -> None:
-    await world.say(said)
-    assert world.replies == ["好的"]
-
-
 @pytest.mark.parametrize(
     "said",
     ["没忍住又养了一只，叫年糕，也是柯基哈哈", "表哥那边清了 一身轻", "我家猫叫豆包就是那只橘的", "谁叫我是姐姐呢"],

@@ -153,7 +153,7 @@ async def test_one_line_with_every_word_of_the_wish_goes_at_once(world: World) -
 
 async def test_where_a_wish_stood_what_is_left_says_that_it_did(world: World) -> None:
     await world.say("记住我的门禁码是4711")
-    await world.say("请忘记我的门禁码是4711。他会骂我的")
+    await world.say("忘记我的门禁码是4711。他会骂我的")
     assert "（要你忘掉一件事，见下）他会骂我的" in world.last_user
     assert "4711" not in world.last_user
     await world.say("我去洗澡啦")

@@ -127,27 +127,12 @@ def _meant(place: WishPlace, match: re.Match[str]) -> FoundWish | None:
         return found  # 这句听过就算了，不要记进去: whatever stands there besides
     after = place.shape[b : match.end()].rstrip()
     end = b + 1 if place.shape.startswith("什么", b - 1) else b  # there 么 asks nothing
-    found = replace(found, content=(a, end))
-    if kept or not _may_go(place, match, body, after):
-        return found if kept else None
-    own = "" if aside else _own(place, match)
-    if own and pattern("own_lapse").search(body + after):
-        return replace(found, scope="unsure")
-    return replace(found, alone=own == "忘")
+    return replace(found, content=(a, end)) if kept or _may_go(place, groups, body, after) else None
 
 
-def _own(place: WishPlace, match: re.Match[str]) -> str:
-    """By which word it may as well tell what its writer forgot (把我妈的生日给忘了); "" where it says that nuan is to."""
-    if pattern("to_nuan").search(f"{place.lead}|{place.shape[match.end('c') : match.end()]}"):
-        return ""
-    word = pattern("own_forgets").search(place.shape, place.at, match.end())
-    return word[0] if word else ""
-
-
-def _may_go(place: WishPlace, match: re.Match[str], body: str, after: str) -> bool:
+def _may_go(place: WishPlace, groups: dict[str, str | None], body: str, after: str) -> bool:
     """Whether it is an order there, and about something of theirs that can be forgotten; 我一忙就忘了 tells."""
-    groups, lead = match.groupdict(), place.lead.strip(" ,")
-    chinese, verb = pattern("cjk").search(body), groups.get("verb")
+    chinese, verb, lead = pattern("cjk").search(body), groups.get("verb"), place.lead.strip(" ,")
     own = pattern("forgettable").match(body) if chinese else pattern("mine").search(body)
     pointed = body[:1] in ("那", "这")
     asked_for = pointed and "你" in (groups.get("how") or "")  # 那个数字你可以忘了
@@ -165,7 +150,7 @@ def _may_go(place: WishPlace, match: re.Match[str], body: str, after: str) -> bo
         meant = bool(groups.get("tail")) and body.startswith("我") and "忘了" not in after
         return bool(asked or meant) and not pattern("own_forgetting").search(body + after)
     meant = after.endswith(("吧", *_POLITELY)) or place.asked
-    if verb[0] == "忘" and after.endswith("了") and not meant and _own(place, match):  # 忘记我妈的生日了
+    if verb[0] == "忘" and after.endswith("了") and not (meant or "你" in lead):  # 忘记我妈的生日了 tells of oneself
         return False
     if pattern("idle").match(verb):
         told = pattern("told_of_you").fullmatch(lead) and not pattern("firmly").search(place.lead)
@@ -321,9 +306,7 @@ def matter_in(text: str, names: tuple[str, ...] = ()) -> MemoryCommand | None:
     place = beginning(shape)
     for template in templates("forget"):
         found = template.match(shape, place.at)
-        if found is None or (_own(place, found) == "忘" and pattern("own_lapse").search(found[0])):
-            continue
-        if pattern("matter_over").fullmatch(shape, found.end()) and (span := _matter(shape, found)):
+        if found and pattern("matter_over").fullmatch(shape, found.end()) and (span := _matter(shape, found)):
             content = unfold(text, origin, *span).strip()
             just = pattern("talked_thing").search(found[0]) and not pattern("all_told").search(found[0])
             forever = pattern("forever").search(shape) is not None
@@ -341,10 +324,10 @@ def all_of_matter(words: str) -> str:
 
 def _matter(shape: str, found: re.Match[str]) -> tuple[int, int] | None:
     """Where a wish to forget names its matter; None for a report (昨天学的全忘了) and for what is no matter."""
-    said = found["c"]
+    said, rest = found["c"], shape[found.end("c") : found.end()]
     marked = pattern("matter_marked").search(shape, found.start())
     named = pattern("matter_named").fullmatch(said)
-    if named is None or marked is None or pattern("question").search(said):
+    if named is None or marked is None or re.search("忘了(?!.*吧)", rest) or pattern("question").search(said):
         return None
     start, end = named.span(named.lastgroup or 0)
     body = said[start:end].strip()

@@ -120,7 +120,7 @@ def _expanded(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FoundWish:
-    """One command in the shaped text; spans are indexes there. `alone`: it is sure only where nothing else is said."""
+    """One command in the shaped text; spans are indexes there."""
 
     verb: MemoryVerb
     start: int
@@ -130,7 +130,6 @@ class FoundWish:
     forever: bool = False
     scope: WishScope = ""
     chosen: tuple[int, ...] = ()
-    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,20 +137,19 @@ def understand(text: str, names: tuple[str, ...] = ()) -> ParsedCommands:
     found = _read(shape)
     if not found or pattern("mends").search(shape, found[0].start):  # 18号，哦不是，19号: which of it a model tells
         return ParsedCommands((), text)
-    pieces = _rest(text, shape, origin, found)
-    rest = "".join(pieces).strip().rstrip(",，")
     commands = tuple(
         MemoryCommand(
             each.verb,
             _verbatim(text, origin, each.content),
             each.number,
             each.forever,
-            scope="unsure" if each.alone and rest else each.scope,
+            scope=each.scope,
             chosen=each.chosen,
         )
         for each in found
     )
-    return ParsedCommands(commands, rest, pieces[0].strip())
+    pieces = _rest(text, shape, origin, found)
+    return ParsedCommands(commands, "".join(pieces).strip().rstrip(",，"), pieces[0].strip())
 
 
 def wish_cue(text: str, names: tuple[str, ...] = ()) -> WishCue | None:

@@ -264,16 +264,14 @@ class ForgetActions:
                 return await self.about.ask(command, replace(told, hide=False))
             if plans:
                 return await self._unplan(plans[0], told)
-            if command.scope == "unsure" and command.content:
-                return ""  # nothing that it might be about: it is talk
-            if asked := perhaps_matching(command.content or "", owned):
-                return await self._which(asked, command, told)
             matter = replace(command, scope="matter") if command.content and not command.scope else None
             if matter is not None and (says := await self.about.told_only(matter, told)):
                 return says
             if command.said_in is not None and command.content:  # nothing is kept of it, so the line itself is meant
                 near = tuple(memory for memory in owned if shares_words(memory.text, command.content))
                 return await (self._which(near, command, told) if near else self._set_aside(command, told))
+            if asked := perhaps_matching(command.content or "", owned):
+                return await self._which(asked, command, told)
             if told.judged and matter is not None:
                 gone = await self._store.memories.owned(told.person_id, told.audience, forgotten=True)
                 if not matching(command.content or "", gone):
