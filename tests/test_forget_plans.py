@@ -46,23 +46,6 @@ async def test_a_few_words_forget_the_one_promise_or_reminder_they_fit(
     assert list(held(world)) == []
 
 
-async def test_of_a_reminder_that_was_said_and_put_off_nothing_stays(world: World) -> None:
-    await world.say("两分钟后提醒我带上紫藤钥匙")
-    await world.wait(180)
-    await world.say("推迟十分钟")
-    assert world.peek.reminders("text") == [("带上紫藤钥匙",), ("带上紫藤钥匙",)]
-    await world.say("忘记紫藤钥匙")
-    assert list(held(world)) == []
-
-
-async def test_of_a_reminder_that_was_said_nothing_stays(world: World) -> None:
-    await world.say("两分钟后提醒我带上紫藤钥匙")
-    await world.wait(180)
-    await world.say("忘记紫藤钥匙")
-    await world.say("是")
-    assert list(held(world)) == []
-
-
 async def test_of_several_it_asks_which_and_forgets_none(world: World) -> None:
     await world.say("我答应周五前把紫藤文件交给老王")
     await world.say("明天早上8点提醒我带上紫藤钥匙")

@@ -100,37 +100,6 @@ async def test_a_change_that_is_not_sure_is_told_with_how_it_is_asked_for(world:
     assert world.peek.reminders("due_at", ended_at=None) == before
 
 
-@pytest.mark.parametrize(
-    ("said", "answer"),
-    [
-        ("推迟十分钟", "上午9:13提醒你：吃药 ⏰3"),
-        ("那個提醒往後推半小時", "上午9:33提醒你：吃药 ⏰3"),
-        ("snooze it 10 minutes", "9:13 AM: 吃药 ⏰3"),
-        ("改到十点", "上午10:00提醒你：吃药 ⏰3"),
-        ("吃药推迟十分钟", "上午9:13提醒你：吃药 ⏰3"),
-        ("取消那个提醒", "是哪一条？⏰2 交作业"),
-    ],
-)
-async def test_after_a_reminder_was_said_it_is_meant_and_no_other(world: World, said: str, answer: str) -> None:
-    await answers_offline(world)
-    for line in ("两分钟后提醒我吃药", "明天下午三点提醒我交作业"):
-        await world.say(line)
-    before = world.peek.reminders("due_at", text="交作业", ended_at=None)
-    await world.wait(180)
-    await world.say(said)
-    assert answer in world.replies[-1]
-    assert world.peek.reminders("due_at", text="交作业", ended_at=None) == before
-
-
-async def test_what_recurs_and_was_said_is_put_off_once_and_stays(world: World) -> None:
-    await answers_offline(world)
-    await world.say("每天早上九点一分提醒我吃药")
-    await world.wait(120)
-    await world.say("推迟十分钟")
-    assert "上午9:12提醒你：吃药 ⏰2" in world.replies[-1]
-    assert world.peek.reminders("rule", ended_at=None) == [("1 9 * * *",), ("",)]
-
-
 @pytest.mark.parametrize("said", ["谢谢提醒，我已经吃完了", "thanks for the reminder, I already took it"])
 async def test_thanks_for_a_reminder_end_none(world: World, said: str) -> None:
     await answers_offline(world)

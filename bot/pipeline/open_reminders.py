@@ -2,16 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import repeat
 
-from bot.config.speaking import RemindRules
 from bot.core.clock import MINUTE_MS
 from bot.core.events import Event
 from bot.core.memories import IncompleteReminder, NewReminder, Reminder
 from bot.core.people import Script
 from bot.language.reminders.replies import Change, TimeReply, change_wish, retime_wish, unread_change
 from bot.language.reminders.requests import ReminderWish, task_of
-from bot.language.reminders.wording import in_second_person
 from bot.language.time.moments import time_parts
 from bot.pipeline.configuration import Current
 from bot.pipeline.reminder_texts import ReminderRequest, confirmation, listed_reminders, named_reminders, reminder_time
@@ -21,7 +18,6 @@ from bot.speaking.reminders import (
     just_set,
     names_numbers,
     points,
-    promised_task,
     reminders_meant,
     retimed,
     shifted,
@@ -33,9 +29,6 @@ from bot.text.dates import local
 
 JUST_MS = 5 * MINUTE_MS
 """So soon after a line that names a day an hour alone may be of that day, or after a reminder was set correct it."""
-
-SAID_MS = 15 * MINUTE_MS
-"""So soon after a reminder was said what points at none is about that one."""
 
 
 class OpenReminders:
@@ -53,10 +46,6 @@ class OpenReminders:
     def _words(self) -> Texts:
         return self._current.words
 
-    @property
-    def _rules(self) -> RemindRules:
-        return self._current.settings.remind
-
     async def mine(self, at: ReminderRequest) -> tuple[Reminder, ...]:
         """The open reminders of a person as they may be told here: in a DM all, in a group those of the group."""
         return await self._store.open(at.person.id, None if at.chat.kind == "dm" else at.chat.id)
@@ -65,10 +54,6 @@ class OpenReminders:
         """Those of `mine`, and in a group those for everyone: who is reminded may move or end them by saying so."""
         group = at.chat.kind == "group"
         return await self._store.open(at.person.id, at.chat.id, shared=True) if group else await self.mine(at)
-
-    async def has_room(self, at: ReminderRequest, more: int = 1) -> bool:
-        """Whether a person may have so many open reminders more."""
-        return len(await self._store.open(at.person.id)) + more <= self._rules.most_open
 
     async def listed(self, at: ReminderRequest) -> str:
         """Their open reminders, one a line."""
@@ -82,16 +67,8 @@ class OpenReminders:
 
     async def _ended(self, at: ReminderRequest, wish: ReminderWish) -> bool:
         """End what a wish names; what may be about something else is not answered where it fits none."""
-        open_ones, words = await self.mine(at), wish.task
-        if (
-            open_ones
-            and tells_none(words)
-            and (said := await self._said_just(at, max(each.made_at for each in open_ones)))
-        ):
-            words = " ".join(number_mark("reminder", each.id) for each in said if each in open_ones)
-            if not words:  # what was said is over: another one is not meant
-                return await self._listing(at, "remind_which", open_ones)
-        text, ends = self._cancelling(at, words, open_ones)
+        open_ones = await self.mine(at)
+        text, ends = self._cancelling(at, wish.task, open_ones)
         nothing = not ends and (wish.task or not open_ones) and not _meant(wish.task, open_ones)
         if not wish.named and nothing:
             return False
@@ -137,8 +114,6 @@ class OpenReminders:
         found = await self._named(at, what, mine)
         if not found:
             return False
-        if found[0] not in mine:
-            return await self._again(at, found, lambda one: retimed(one, reply.parts, "", at.now, at.tz))
         said = reminder_time(self._words, at, found[0]) if local(found[0].due_at, at.tz).hour > 12 else ""
         one = IncompleteReminder(found[0].text, (said,), False, False, at.now, at.event_id, numbers=(found[0].id,))
         moved = await self._moved(at, one, replace(reply, corrects=True)) if len(found) == 1 else None
@@ -148,44 +123,10 @@ class OpenReminders:
         """Those that words name; where they are none, or only point, that which was set just before; else, where they
         point, all of them."""
         if what and not points(what):
-            if tells_none(what):
-                return ()
-            return reminders_meant(what, mine, what) or reminders_meant(what, await self._said_just(at, 0), what)
+            return () if tells_none(what) else reminders_meant(what, mine, what)
         just = just_set(mine, at.chat.id, at.now - JUST_MS)
-        if said := await self._said_just(at, max((each.made_at for each in just), default=0)):
-            return said
         just = () if just and await self._store.kept_since(just[0]) else just
         return just or (mine if what else ())
-
-    async def _said_just(self, at: ReminderRequest, after: int) -> tuple[Reminder, ...]:
-        """Those that were said to them there last, a few minutes ago and after that moment, ms."""
-        last, said = await self._store.said_last(at.person.id, at.chat.id, at.now - SAID_MS)
-        return said if last > after else ()
-
-    async def _again(
-        self, at: ReminderRequest, said: tuple[Reminder, ...], then: Callable[[Reminder], tuple[int, str] | None]
-    ) -> bool:
-        """What was said is said once more `then`, ms; False where that is no moment ahead, or there is no room."""
-        new = [
-            NewReminder(
-                at.person.id,
-                at.chat.id,
-                in_second_person(promised_task(one.text)) if one.promise else one.text,
-                moment[0],
-                "",
-                (at.event_id, *await self._store.sources(one.id)),
-                at.script,
-                one.shared,
-            )
-            for one in said
-            if (moment := then(one)) is not None
-        ]
-        if not new or not await self.has_room(at, len(new)):
-            return False
-        answer = self._answer(
-            at, lambda numbers: "\n".join(map(confirmation, repeat(self._words), repeat(at), new, numbers))
-        )
-        return bool(await self._store.set(new, answer, at.now))
 
     async def _changed(
         self, at: ReminderRequest, change: Change, named: str, by: str, mine: tuple[Reminder, ...]
@@ -194,12 +135,6 @@ class OpenReminders:
         found = await self._named(at, "" if change == "back" else named, mine)
         if not found:
             return False
-        # What was said is put off from now; what recurs stays besides, and what is over can be neither sooner nor off.
-        over = found[0] not in mine
-        if over or (change == "later" and found == await self._said_just(at, 0)):
-            return change == "later" and await self._again(
-                at, found, lambda one: shifted(replace(one, due_at=at.now, rule=""), by, at.now, at.tz, sooner=False)
-            )
         if change in ("sooner", "later"):
             then = shifted(found[0], by, at.now, at.tz, sooner=change == "sooner") if len(found) == 1 else None
             return await (self._move(at, [(found[0], then)]) if then else self._listing(at, "remind_unmoved", found))

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from bot.config.speaking import RemindRules
 from bot.core.clock import DAY_MS, MINUTE_MS, Instant, Moment, Recurring, Unclear, UnclearTime
 from bot.core.events import Event
 from bot.core.memories import DueReminder, IncompleteReminder, NewReminder, Reminder
@@ -116,6 +117,10 @@ class ReminderService(OpenReminders):
         self._log = log
         self._asking: set[tuple[int, int]] | None = None
 
+    @property
+    def _rules(self) -> RemindRules:
+        return self._current.settings.remind
+
     def request(self, chat: Chat, person: Person, event_id: int) -> ReminderRequest:
         """A wish of this message; a person's own zone counts everywhere, else the installation's."""
         zone = self._words.tz(person.timezone or self._words.zone)
@@ -163,8 +168,7 @@ class ReminderService(OpenReminders):
         answer = None
         if waiting is not None and reply is not None:
             at = replace(at, script=script_of(" ".join((waiting.text, *waiting.said)), at.script))
-            late = reply.corrects and waiting.numbers and await self._said_just(at, waiting.asked_at)
-            answer = await self._answered(at, waiting, reply) if not late else None
+            answer = await self._answered(at, waiting, reply)
         if answer is not None:
             return RequestOutcome(answer)
         if waiting is None or not waiting.numbers or self._current.value.uses_tools:  # another hour stays offered
@@ -237,6 +241,10 @@ class ReminderService(OpenReminders):
         await self._store.reset(
             sure, chat.id, lambda numbers: "\n".join([*gone, *self._confirmed(at, sure, numbers), *unclear]), at.now
         )
+
+    async def has_room(self, at: ReminderRequest, more: int = 1) -> bool:
+        """Whether a person may have so many open reminders more."""
+        return len(await self._store.open(at.person.id)) + more <= self._rules.most_open
 
     async def fire(self) -> tuple[int, ...]:
         """Say what is due; the chats in which something is to be sent."""

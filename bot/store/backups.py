@@ -21,7 +21,7 @@ from bot.store.engine import Database, postgres_part
 from bot.store.files import DataFiles, Tombstones
 from bot.store.index import drop_documents, index_lines
 from bot.store.personal_data import erase_again
-from bot.store.reminders import empty_reminders, end_reminders
+from bot.store.reminders import end_reminders
 from bot.store.removal import Forgetting, disable_memories, empty_digests, hide_lines, logs_of, purge_rows
 from bot.store.schema import GREATEST, SCHEMA_VERSION, SELECT_MEMORY
 from bot.store.sessions import drop_log
@@ -238,7 +238,7 @@ def drop_forgotten_plans(tx: Tx, tombstones: Tombstones, at: int) -> None:
         return [number for number, text in tx.all(sql) if text and tombstones.covers(text)]
 
     delete_commitments(tx, covered("SELECT id, text FROM commitment"))
-    empty_reminders(tx, covered("SELECT id, text FROM reminder"), "forgotten", at)
+    end_reminders(tx, covered("SELECT id, text FROM reminder WHERE ended_at IS NULL"), "forgotten", at)
     for number in covered("SELECT id, summary FROM digest"):
         tx.run("UPDATE digest SET summary = '' WHERE id = ?", number)
         drop_documents(tx, "digest", (number,))

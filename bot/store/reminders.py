@@ -90,9 +90,8 @@ def store_reminder(tx: Tx, new: NewReminder, at: int) -> int:
 
 
 def end_reminders(tx: Tx, numbers: Iterable[int], why: ReminderEnd, at: int) -> int:
-    """These are not said any more; how many there were. The text of a cancelled one is kept for undo, that of one that
-    was said for whoever puts it off then."""
-    kept = "text" if why in ("cancelled", "said") else "''"
+    """These are not said any more; how many there were. Of a cancelled one the text is kept for undo."""
+    kept = "text" if why == "cancelled" else "''"
     ended = f"UPDATE reminder SET ended_at = ?, outcome = ?, text = {kept} WHERE id = ? AND ended_at IS NULL"
     return sum(tx.run(ended, at, why, number) for number in numbers)
 
@@ -130,17 +129,11 @@ def forget_reminders(tx: Tx, owner_id: int | None, wordings: Iterable[str], at: 
     _drop(tx, tuple(sorted(repeating(wordings, rows))), "forgotten", at)
 
 
-def empty_reminders(tx: Tx, numbers: Iterable[int], why: ReminderEnd, at: int) -> None:
-    """These end, and of those that are over nothing is kept."""
-    for number in numbers:
-        end_reminders(tx, (number,), why, at)
-        over = "UPDATE reminder SET outcome = ?, text = '' WHERE id = ? AND outcome IN ('cancelled', 'said')"
-        tx.run(over, why, number)
-
-
 def _drop(tx: Tx, numbers: tuple[int, ...], why: ReminderEnd, at: int) -> None:
     """These end, and nothing of them is kept for undo or told any more."""
-    empty_reminders(tx, numbers, why, at)
+    end_reminders(tx, numbers, why, at)
+    for number in numbers:
+        tx.run("UPDATE reminder SET outcome = ?, text = '' WHERE id = ? AND outcome = 'cancelled'", why, number)
     unsay_reminders(tx, numbers)
 
 
@@ -234,18 +227,6 @@ class Reminders(Repository):
             whose = "(person_id = ? OR reminder.shared = 1)" if shared else where
             where, values = f"{whose} AND chat_id = ?", [person_id, chat_id]
         return tx.all(f"{SELECT_OPEN_REMINDERS}AND {where} ORDER BY due_at, reminder.id", *values, to=Reminder)
-
-    @reads
-    def said_last(self, tx: Tx, person_id: int, chat_id: int, since: int) -> tuple[int, tuple[Reminder, ...]]:
-        """When, ms, something was last said to a person there, since then, and which reminders; 0 where nothing was."""
-        said = "FROM reminder WHERE person_id = ? AND chat_id = ? AND said_at"
-        last = tx.value(f"SELECT max(said_at) {said} >= ?", person_id, chat_id, since) or 0
-        return last, tx.all(f"SELECT {REMINDER_COLUMNS} {said} = ?", person_id, chat_id, last, to=Reminder)
-
-    @reads
-    def sources(self, tx: Tx, number: int) -> tuple[int, ...]:
-        """The messages that a reminder came from."""
-        return tuple(sorted(tx.sources("reminder", number)))
 
     @reads
     def kept_since(self, tx: Tx, reminder: Reminder) -> bool:
