@@ -111,17 +111,7 @@ async def test_thanks_for_a_reminder_end_none(world: World, said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
-    [
-        "谢谢你昨天的提醒",
-        "thanks for the reminder",
-        "提前下班了真开心",
-        "作业好难",
-        "他叫我八点别去",
-        "他提醒我别迟到",
-        "老師提醒我們別忘了作業",
-        "the fire alarm is going off",
-    ],
+    "said", ["谢谢你昨天的提醒", "thanks for the reminder", "提前下班了真开心", "作业好难", "他叫我八点别去"]
 )
 async def test_talk_beside_reminders_is_no_change_of_them(world: World, said: str) -> None:
     await answers_offline(world)

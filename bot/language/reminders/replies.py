@@ -31,7 +31,7 @@ _CHANGES: dict[Change, LazyPattern] = {
     "back": LazyPattern(ANY["takes_back"]),
 }
 _MOVED_BY = LazyPattern(ANY["moved_by"])
-_SET, _RINGS = LazyPattern(ANY["set"]), LazyPattern(ANY["rings"])
+_SET = LazyPattern(ANY["set"])
 _FILL_ANSWER = LazyPattern(f"{CORRECTING}|{ANY['fill_answer']}")
 
 
@@ -113,7 +113,7 @@ def unread_change(text: str) -> Change | None:
     folded = fold(text)
     if len(text) > ANSWER_CHARS or "?" in folded or ASKS_ZH.search(folded):
         return None
-    parts = [part for part in clauses_of(folded) if _SET.search(part) and not _RINGS.search(part)]
+    parts = [part for part in clauses_of(folded) if _SET.search(part)]
     if any(map(ENDED.search, parts)) and not KEPT.search(folded):
         return "off"
     return "later" if any(map(hinted, parts)) else None
