@@ -106,12 +106,27 @@ def test_what_a_single_character_names_may_be_asked_about(content: str) -> None:
     [
         ("my allergies", "我对花生过敏"),
         ("我的過敏", "i am allergic to shrimp"),
-        ("my mom's birthday", "我妈生日是3月8日"),
+        ("my birthday", "我生日是3月8日"),
     ],
 )
 def test_what_the_other_language_says_of_it_may_be_asked_about(content: str, text: str) -> None:
     others = ("我怕狗", "my cat is old", text)
     assert [found.text for found in perhaps_matching(content, kept(*others))] == [text]
+
+
+@all_cases(
+    "content", ["my mom's birthday", "my dog's phone number", "who I like", "my old home", "我妈的电话", "我的药"]
+)
+def test_what_may_be_somebody_elses_or_something_else_is_not_asked_about(content: str) -> None:
+    mine = (
+        "我的生日是3月8日",
+        "我的电话是12345",
+        "我喜欢吃辣",
+        "我老家在汉堡",
+        "my phone number is 12345",
+        "my sick cat is old",
+    )
+    assert perhaps_matching(content, kept(*mine)) == ()
 
 
 @all_cases("content", ["我", "的", "", "?!", "关于我", "x", "海鲜"])

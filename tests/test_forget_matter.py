@@ -294,6 +294,15 @@ async def test_a_wish_that_tells_more_goes_with_the_matter(world: World, wish: s
     assert held(world, word) == set()
 
 
+@pytest.mark.parametrize("said", ["小暖，英语全忘了", "小暖，英语的事我忘了", "英语，我忘掉了"])
+async def test_what_somebody_has_forgotten_of_a_matter_deletes_nothing(world: World, said: str) -> None:
+    await world.say("我英语考了90分")
+    await world.say("记住我的英语老师叫Tom")
+    await world.say(said)
+    assert "event" in held(world, "90分")
+    assert world.peek.memories("text", disabled_at=None) == [("我的英语老师叫Tom",)]
+
+
 async def test_nothing_is_said_to_be_gone_that_is_kept_in_the_other_language(world: World) -> None:
     await world.say("记住我对花生过敏")
     await world.say("i am allergic to shrimp")

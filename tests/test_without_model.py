@@ -100,6 +100,26 @@ async def test_a_change_that_is_not_sure_is_told_with_how_it_is_asked_for(world:
     assert world.peek.reminders("due_at", ended_at=None) == before
 
 
+@pytest.mark.parametrize("said", ["取消所有提醒", "cancel all reminders"])
+async def test_all_reminders_end_at_once_also_just_after_one_was_said(world: World, said: str) -> None:
+    await answers_offline(world)
+    for line in ("每天早上九点一分提醒我吃药", "明天下午三点提醒我交作业"):
+        await world.say(line)
+    await world.wait(120)
+    await world.say(said)
+    assert world.peek.reminders("text", ended_at=None) == []
+
+
+@pytest.mark.parametrize("said", ["never mind", "不用提醒我了", "改到十点"])
+async def test_what_may_be_about_today_leaves_what_recurs_as_it_is(world: World, said: str) -> None:
+    await answers_offline(world)
+    for line in ("每天早上九点十分提醒我吃药", "明天下午三点提醒我交作业"):
+        await world.say(line)
+    await world.wait(660)
+    await world.say(said)
+    assert world.peek.reminders("rule", text="吃药", ended_at=None) == [("10 9 * * *",)]
+
+
 @pytest.mark.parametrize("said", ["谢谢提醒，我已经吃完了", "thanks for the reminder, I already took it"])
 async def test_thanks_for_a_reminder_end_none(world: World, said: str) -> None:
     await answers_offline(world)

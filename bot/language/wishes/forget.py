@@ -44,8 +44,9 @@ _WEAK = LazyPattern("[我你您的对了在是吗呢吧啊也都很就还有]")
 _SLOTS = read_table("bot.language", "slots")
 _NAME = frozenset(("name", *_SLOTS["one"]["name"]))
 """By which words somebody wants forgotten how they are called."""
-_ASKED = tuple(tuple(words.split()) for words in _SLOTS["asked"].values())
-"""By which words people of either language ask for what a slot holds."""
+_VAGUE = frozenset(("from", "old", "like", "家", "药"))
+_ASKED = tuple(frozenset(words.split()) - _VAGUE for words in _SLOTS["asked"].values())
+"""By which words people of either language ask for what a slot holds, but for those that tell of other things, too."""
 MOST_CHARS = 120
 """A wish is short."""
 
@@ -208,7 +209,7 @@ def matching(content: str, memories: tuple[Memory, ...]) -> tuple[Memory, ...]:
 
 def perhaps_matching(content: str, memories: tuple[Memory, ...]) -> tuple[Memory, ...]:
     """The memories to ask about where `match` finds none: those with the one character that is named (关于猫的记忆), or
-    of what is named last in the other language (my allergy: 我对花生过敏)."""
+    of what is named in the other language and of no one else's (my allergy: 我对花生过敏)."""
     word = core_of(content)
     single = len(word) == 1 and _OTHER.fullmatch(word) and not _WEAK.fullmatch(word)
     named = {word} if single else _in_the_other_language(word)
@@ -216,10 +217,10 @@ def perhaps_matching(content: str, memories: tuple[Memory, ...]) -> tuple[Memory
 
 
 def _in_the_other_language(word: str) -> frozenset[str]:
-    """The words of the other language for what a slot holds of which these end in a word."""
+    """The words of the other language for what a slot holds of which these are words and nothing besides."""
     latin = _OTHER.search(word) is None
-    last = _stem(word.rsplit(" ", maxsplit=1)[-1])
-    same = (words for words in _ASKED if any(_stem(each) == last if latin else word.endswith(each) for each in words))
+    parts = set(map(_stem, word.split()))
+    same = (words for words in _ASKED if parts and parts <= set(map(_stem, words)))
     return frozenset(each for words in same for each in words if (_OTHER.search(each) is None) != latin)
 
 
