@@ -78,6 +78,21 @@ async def test_what_somebody_had_kept_in_a_group_is_found_by_meaning_in_their_ow
         assert await likeness(world, "家里的汪星人", found["own"]) == []
 
 
+async def test_documents_are_read_without_what_goes_with_them(tmp_path: Path) -> None:
+    async with embedded_world(tmp_path, provider="hash") as (world, _):
+        await world.say("记住我养了一只橘猫")
+        change = calls(("remember", '{"id": "#1", "text": "我养了一只白猫"}'))
+        world.model.script = lambda request: says("好") if request.prompt.messages[-1].role == "tool" else change
+        await world.say("说错了，是一只白猫")
+        told = "SELECT memory.text, doc.id FROM doc JOIN memory ON memory.id = ref AND doc.kind = 'memory'"
+        documents = {text: cast("int", number) for text, number in world.rows(told)}
+        asking = RecallQuery(dm(world), 1, "猫", world.clock.now(), kinds=("memory",))
+        recalling = make_recall(world.parts, world.app._services.vector_maker._find_caller, pays=True)
+        now, was = (documents[f"我养了一只{colour}猫"] for colour in "白橘")
+        for asked in ((now,), (was,), (was, now), (now, was)):
+            assert tuple(each.doc for each in await recalling.documents(asking, asked)) == asked
+
+
 async def test_other_dimensions_make_all_vectors_anew(tmp_path: Path) -> None:
     async with embedded_world(tmp_path) as (world, server):
         await world.say("记住我的狗叫旺财")
@@ -148,6 +163,15 @@ def test_what_most_texts_have_in_common_is_no_likeness_whenever_they_came() -> N
     for known in (1, 20, 59):
         grown = changed(matrix(rows[:known], 61, means=True), known, range(1, known + 1), rows[known:], len(rows))
         assert nearest(asked, grown, asking, 0.05, 5) == (found, shares), "whether it was read at once or in parts"
+    older = changed(matrix(rows[30:], 61, means=True), 0, range(1, 61), rows[:30], len(rows))
+    assert nearest(asked, older, asking, 0.05, 5) == (found, shares), "or the older ones came later"
+    window = matrix(rows[:30], 61, means=True)
+    taken = {id(window.common): window.common}
+    for newest in range(31, 61):
+        window = changed(window, 0, range(newest, newest - 30, -1), rows[newest - 1 : newest], 30)
+        taken[id(window.common)] = window.common
+    assert 1 < len(taken) < 9, "where the oldest go for each new one it is taken anew now and then"
+    assert nearest(asked, changed(whole, 0, (), (), len(rows)), asking, 0.05, 5) == ((), {}), "all were forgotten"
     without = changed(whole, 0, range(11, 61), (), len(rows))
     assert nearest(asked, without, asking, 0.05, 5) == nearest(
         asked, matrix(rows[10:], 61, means=True), asking, 0.05, 5

@@ -249,6 +249,7 @@ def test_its_table_is_kept_in_a_file_that_is_made_once_and_anew_where_it_is_not_
     folder.mkdir()
     package.mkdir(parents=True)
     monkeypatch.setenv("PYTHONPATH", str(package.parent))
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")  # two programs of one second are of one length
 
     def started(program: str = TABLED) -> tuple[dict[str, int], bytes]:
         """The files after a start, by their numbers, and what it answers."""

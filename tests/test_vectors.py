@@ -243,6 +243,26 @@ async def test_where_all_texts_are_refused_the_server_is_asked_once_for_another_
         assert [call[0] for call in paid(world)].count("settled") == 1
 
 
+async def test_texts_that_wait_while_the_account_runs_empty_are_asked_for_again(tmp_path: Path) -> None:
+    empty = False
+
+    def emptied(texts: list[str]) -> Vectors:
+        nonlocal empty
+        answer = Vectors("http", 402) if empty else refusing_nuts(texts)
+        empty = empty or (answer.fault == "http" and len(texts) == 1)
+        return answer
+
+    async with embedded_world(tmp_path, emptied) as (world, server):
+        for text in ("我的狗叫旺财", "我有一只猫", "我对花生过敏"):
+            await world.say(f"记住{text}")
+        await world.wait(SOON)
+        assert empty
+        assert with_vectors(world) == []
+        server.answers = refusing_nuts
+        await world.wait(7200)
+        assert with_vectors(world) == ["我的狗叫旺财", "我有一只猫"]
+
+
 async def test_a_stop_ends_a_round_between_two_texts_that_are_asked_for_alone(tmp_path: Path) -> None:
     stops: list[asyncio.Task[None]] = []
 

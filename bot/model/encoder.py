@@ -136,7 +136,8 @@ def _file_of(content: memoryview, folder: Path) -> IO[bytes]:
     try:
         made.write(content)
         made.flush()
-        new.replace(path)
+        with suppress(FileNotFoundError):  # another process that starts now took it for its own
+            new.replace(path)
     except OSError:
         new.unlink(missing_ok=True)
         raise

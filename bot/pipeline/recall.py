@@ -173,7 +173,8 @@ class Recall:
     async def documents(self, asking: RecallQuery, numbers: Sequence[int]) -> tuple[SearchHit, ...]:
         """Of the documents of these numbers those that this audience may see, in this order."""
         found = await self._store.search.read(asking, WantedDocuments(tuple(numbers), ()))
-        return tuple(sorted((each.finding for each in found), key=lambda one: numbers.index(one.doc)))
+        asked = (each.finding for each in found if each.finding.doc in numbers)
+        return tuple(sorted(asked, key=lambda one: numbers.index(one.doc)))
 
     async def known(self, asking: RecallQuery) -> float:
         """0 to 1: how much of what a text says one memory has in common with it, the best of all."""

@@ -102,7 +102,7 @@ class VectorSearch:
             return "off"
         if self._calls.embedder.calls and not self._pays:
             return "unpaid"
-        audience, model = asking.audience, self._calls.embedder.name
+        audience, model, means = asking.audience, self._calls.embedder.name, self._calls.embedder.means
         key = tuple(sorted(scopes_of(audience))), model, memories
         known = self._known.get(key)
         before = known[0] if known else VectorState()
@@ -121,7 +121,7 @@ class VectorSearch:
         if dimensions not in state.there:
             self._known.clear()
             return "none"
-        return asked, await self._rows(audience, VectorSpace(model, dimensions), key, known, state)
+        return asked, await self._rows(audience, VectorSpace(model, dimensions), key, known, state, means=means)
 
     async def _vectors_of(self, asking: RecallQuery, parts: Sequence[str]) -> tuple[Sequence[bytes], int]:
         """The vectors of the question's parts, from a call unless it was asked lately."""
@@ -146,10 +146,11 @@ class VectorSearch:
         key: MatrixKey,
         known: tuple[VectorState, VectorMatrix] | None,
         state: VectorState,
+        *,
+        means: bool,
     ) -> VectorMatrix:
         """The vectors that this audience may see; of those that are `known` from the last question none is read again."""
         read, run = partial(self._store.vectors.read, memories=key[2]), self._thread.run
-        means = self._calls is not None and self._calls.embedder.means
         if known is None or known[1].rows.shape[1] != space.dimensions:
             _, new = await read(audience, space, 0, tuple)
             rows = await run(partial(matrix, means=means), new, space.dimensions)

@@ -88,9 +88,10 @@ class EmbeddingCaller:
             raise
 
     async def embed(
-        self, texts: Sequence[str], chat_id: int, person_id: int | None, deadline_s: float
+        self, texts: Sequence[str], chat_id: int, person_id: int | None, deadline_s: float, *, anyway: bool = False
     ) -> tuple[Embeddings, Settlement | None]:
-        """The vectors of these texts, and what is to be committed for them with what they are made for.
+        """The vectors of these texts, and what is to be committed for them with what they are made for; `anyway` also of a
+        server that failed too often lately.
 
         ModelError and OverBudget: nothing of it is left to settle.
         """
@@ -102,7 +103,7 @@ class EmbeddingCaller:
                 self._tell(error)
                 raise
         now = self._clock.now()
-        if now < self._wanted_until or not self._breaker.allows(now):
+        if now < self._wanted_until or not (anyway or self._breaker.allows(now)):
             wait = (self.rests_until(now) - now) / 1000
             raise ModelError("busy", f"{self.embedder.name} is left alone for {wait:.0f} s", limited=True, wait_s=wait)
         tokens = sum(estimate_tokens(text) for text in shown)
@@ -390,18 +391,20 @@ class VectorMaker:
             progress.begun, progress.low, progress.high, progress.until = True, BEYOND, 0, now + WHOLE_MS
         return VectorSpace(model, progress.dimensions)
 
-    async def _one(self, batch: Sequence[MissingEmbedding], *, takes: bool = False) -> int:
+    async def _one(self, batch: Sequence[MissingEmbedding], takes: str | None = None) -> int:
         """One batch; where the server refuses it for one of its texts, each alone, and those texts are left out.
 
-        It `takes` other texts, or that is asked first, and where it does not the error is raised.
+        That it takes others though it refuses some with `takes` was asked already; of another refusal that is asked first, and
+        where it takes none the error is raised.
         """
         try:
             return await self._call(batch)
         except ModelError as error:
             if error.fault not in ONE_BY_ONE:
                 raise
-            if not takes:
+            if error.detail != takes:
                 await self._take_plain(batch[0].chat_id, error)
+            takes = error.detail
             if len(batch) == 1:
                 await self._leave_out(batch[0], error)
                 return 0
@@ -409,7 +412,7 @@ class VectorMaker:
         for each in batch:
             if self._stops:
                 break
-            made += await self._one((each,), takes=True)
+            made += await self._one((each,), takes)
         return made
 
     async def _take_plain(self, chat_id: int, refused: ModelError) -> None:
@@ -417,7 +420,8 @@ class VectorMaker:
         assert self._calls is not None
         timeout_s = self._current.settings.memory.embedding.timeout_seconds
         try:
-            _, settlement = await self._calls.embed((PLAIN,), chat_id, None, timeout_s)
+            # Else a server that worked again would be left alone for good, as long as the first batch holds what it refuses.
+            _, settlement = await self._calls.embed((PLAIN,), chat_id, None, timeout_s, anyway=True)
         except ModelError:
             raise refused from None
         if settlement is not None:

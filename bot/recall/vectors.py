@@ -43,10 +43,10 @@ many a part is taken away, half of it where their variance is so much (whitening
 
 UNSEEN, SAMPLE = 20, 1_024
 """So many vectors without anything in common are counted in, so that few tell little; and they are taken from at most so
-many, the oldest of which stay the same while more come."""
+many."""
 
 GROWN = 1.25
-"""What is common is taken anew when there are so many times as many."""
+"""What is common is taken anew when there are so many times as many, or so many times fewer of those that it is of."""
 
 TINY = 1e-6
 """The least square of a length: what has nothing but the common part is like nothing."""
@@ -83,11 +83,12 @@ FNV_OFFSET, FNV_PRIME, BITS_32 = 0x811C9DC5, 0x01000193, 0xFFFFFFFF
 @dataclass(frozen=True, slots=True, eq=False)
 class CommonPart:
     """What the vectors of an audience have in common: their mean, and by row the directions in which they differ most, each
-    as long as the root of the share of it that is no likeness; of the first `count` of them."""
+    as long as the root of the share of it that is no likeness; of the first `count` of them, up to the number `until`."""
 
     mean: "Floats"
     directions: "Floats"
     count: int
+    until: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -165,7 +166,7 @@ def _without_common(of: VectorMatrix) -> VectorMatrix:
     import numpy as np
 
     count = _counted(of.ids.size)
-    vectors = _floats(of, slice(0, count, -(-count // SAMPLE)))
+    vectors = _floats(of, slice(0, count, -(-count // SAMPLE) or 1))
     sure = len(vectors) + UNSEEN
     mean = vectors.sum(axis=0) / sure
     rest = vectors - mean
@@ -175,7 +176,8 @@ def _without_common(of: VectorMatrix) -> VectorMatrix:
     variances, places = variances[-COMMON:].clip(0), places[:, -COMMON:]
     shares = 1 / (variances + LEAST_COMMON * sure)
     scaled = (rest.T @ places).T * np.sqrt(shares)[:, None] if few else places.T * np.sqrt(variances * shares)[:, None]
-    common = CommonPart(mean, np.ascontiguousarray(scaled, dtype=np.float32), count)
+    until = int(of.ids[count - 1]) if count else 0
+    common = CommonPart(mean, np.ascontiguousarray(scaled, dtype=np.float32), count, until)
     return replace(of, common=common, lengths=_lengths(of, common))
 
 
@@ -224,7 +226,9 @@ def changed(
     if common is not None:
         fresh = replace(fresh, lengths=_lengths(fresh, common))
     stays = (known.ids <= since) | np.isin(known.ids, np.array(wanted, dtype=np.int64))
-    if not stays.all():
+    left = known.ids[~stays]
+    forgotten = left.size and (len(wanted) < most or left.max() > min(wanted))  # or older than the newest `most`
+    if left.size:
         known = _picked(known, stays)
     if fresh.ids.size:
         pairs = zip(_columns(known), _columns(fresh), strict=True)
@@ -233,9 +237,16 @@ def changed(
         known = _picked(known, np.argsort(known.ids))
     if known.ids.size > most:
         known = _picked(known, slice(-most, None))
-    if common is None or (stays.all() and common.count == _counted(known.ids.size)):
+    if common is None or (not forgotten and _still_common(common, known)):
         return known
     return _without_common(known)
+
+
+def _still_common(common: CommonPart, among: VectorMatrix) -> bool:
+    """Whether that is of the first of these: nothing changes while only new ones come, but little when old ones come or go."""
+    there = int(among.ids.searchsorted(common.until, "right"))
+    few, many = common.count / GROWN, common.count * GROWN
+    return common.count == _counted(among.ids.size) and few <= there <= many
 
 
 Near = tuple[tuple[tuple[int, float], ...], dict[int, float]]

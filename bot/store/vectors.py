@@ -23,8 +23,9 @@ class VectorSpace:
     dimensions: int = 0
 
 
-OWN_IN_GROUPS = f"""SELECT doc.id FROM memory CROSS JOIN doc ON doc.kind = 'memory' AND doc.ref = memory.id
+OWN_ELSEWHERE = f"""SELECT doc.id FROM memory CROSS JOIN doc ON doc.kind = 'memory' AND doc.ref = memory.id
     WHERE memory.owner_id = ? AND memory.visibility = 'chat' AND memory.chat_id <> ? AND NOT memory.{IS_NAME}"""
+"""What somebody had kept in other chats, for these, but names."""
 
 NumberState = tuple[int, int, int]
 """Count, newest and sum of the numbers of documents."""
@@ -189,11 +190,13 @@ def _where(tx: Tx, audience: Audience, memories: bool) -> tuple[str, Sequence[ob
     """What is compared for an audience, as a condition on `doc`: what it may see, and of a person alone what they had kept
     in groups, but for names."""
     scopes = scopes_of(audience)
-    own = tx.ids(OWN_IN_GROUPS, audience.alone, audience.chat_id) if audience.alone is not None else ()
-    where, given = f"scope IN ({placeholders(scopes)})", (*scopes, *padded(own))
+    own = padded(tx.ids(OWN_ELSEWHERE, audience.alone, audience.chat_id)) if audience.alone is not None else ()
+    kind = " AND kind = 'memory'" if memories else ""
+    where = f"scope IN ({placeholders(scopes)}){kind}"
     if own:
-        where = f"({where} OR doc.id IN ({placeholders(padded(own))}))"
-    return where + (" AND kind = 'memory'" if memories else ""), given
+        # Of the kind outside of the brackets all memories of everybody would be read.
+        where = f"(({where}) OR doc.id IN ({placeholders(own)}))"
+    return where, (*scopes, *own)
 
 
 def _vectors_since(
