@@ -156,16 +156,16 @@ def test_what_most_texts_have_in_common_is_no_likeness_whenever_they_came() -> N
     asked = pack([vector(2.0, 7)])
     said = stored(pack([vector(0.4 if number == 7 else 2.0 * (-1) ** number, number) for number in range(60)]))
     rows = [(number, "line", number, 1, number, each) for number, each in enumerate(said, 1)]
-    asking, whole = RecallQuery(Audience(1, "dm", (1,)), 1, "", 0), matrix(rows, 61, means=True)
+    asking, whole = RecallQuery(Audience(1, "dm", (1,)), 1, "", 0), matrix(rows, 61, whole=False)
     found, shares = nearest(asked, whole, asking, 0.05, 5)
     assert found[0][0] == 8, "it is about the same, though somebody else says it"
     assert shares[8] == max(shares.values())
     for known in (1, 20, 59):
-        grown = changed(matrix(rows[:known], 61, means=True), known, range(1, known + 1), rows[known:], len(rows))
+        grown = changed(matrix(rows[:known], 61, whole=False), known, range(1, known + 1), rows[known:], len(rows))
         assert nearest(asked, grown, asking, 0.05, 5) == (found, shares), "whether it was read at once or in parts"
-    older = changed(matrix(rows[30:], 61, means=True), 0, range(1, 61), rows[:30], len(rows))
+    older = changed(matrix(rows[30:], 61, whole=False), 0, range(1, 61), rows[:30], len(rows))
     assert nearest(asked, older, asking, 0.05, 5) == (found, shares), "or the older ones came later"
-    window = matrix(rows[:30], 61, means=True)
+    window = matrix(rows[:30], 61, whole=False)
     taken = {id(window.common): window.common}
     for newest in range(31, 61):
         window = changed(window, 0, range(newest, newest - 30, -1), rows[newest - 1 : newest], 30)
@@ -174,7 +174,7 @@ def test_what_most_texts_have_in_common_is_no_likeness_whenever_they_came() -> N
     assert nearest(asked, changed(whole, 0, (), (), len(rows)), asking, 0.05, 5) == ((), {}), "all were forgotten"
     without = changed(whole, 0, range(11, 61), (), len(rows))
     assert nearest(asked, without, asking, 0.05, 5) == nearest(
-        asked, matrix(rows[10:], 61, means=True), asking, 0.05, 5
+        asked, matrix(rows[10:], 61, whole=False), asking, 0.05, 5
     )
 
 

@@ -45,20 +45,6 @@ MORE = (
     "我常去图书馆",
     "我想买一台相机",
     "我的房间朝北",
-    "我对香菜没感觉",
-    "我在银行上过班",
-    "我爱看侦探小说",
-    "我每天喝两杯咖啡",
-    "我的生日在冬天",
-    "我弟弟在国外读书",
-    "我学过三年日语",
-    "我家有个小院子",
-    "我想减肥",
-    "我不会开车",
-    "我最近在追一部剧",
-    "我喜欢听爵士乐",
-    "我奶奶九十岁了",
-    "我的电脑很旧",
 )
 """With fewer, no two memories can both be far above the mean."""
 
@@ -80,14 +66,14 @@ async def test_what_a_message_is_by_far_likest_comes_unasked_without_a_shared_wo
             await world.say(f"记住{fact}")
         await world.say("/new")
         await world.wait(1)
-        for text in ("晚饭吃什么呢", "今天天气真好", "帮我写一句请柬"):
-            assert await told(text) == "", text
         await world.say("雨下得好大，烦死了", "小李")
         assert "想起来的" not in world.last_user, "what somebody else told is nobody else's"
-        assert (await told("猫粮又涨价了")).splitlines()[1:] == ["- #4 小王：我养了一只橘猫（今天说的）"]
+        assert (await told("路上看到一只小猫")).splitlines()[1:] == ["- #4 小王：我养了一只橘猫（今天说的）"]
         assert (await told("雨下得好大，烦死了")).splitlines()[1:] == ["- #10 小王：我讨厌下雨天（今天说的）"]
+        for text in ("晚饭吃什么呢", "今天天气真好", "帮我写一句请柬"):
+            assert await told(text) == "", text
         await world.say("忘记我养了一只橘猫")
-        assert await told("猫粮又涨价了") == ""
+        assert await told("路上看到一只小猫") == ""
 
 
 async def test_what_is_former_told_already_or_told_by_two_keeps_nothing_from_standing_out_by_its_meaning(

@@ -102,7 +102,9 @@ class VectorSearch:
             return "off"
         if self._calls.embedder.calls and not self._pays:
             return "unpaid"
-        audience, model, means = asking.audience, self._calls.embedder.name, self._calls.embedder.means
+        audience, model = asking.audience, self._calls.embedder.name
+        # What comes unasked was measured with whole vectors, and is no better without what they have in common.
+        whole = memories or not self._calls.embedder.means
         key = tuple(sorted(scopes_of(audience))), model, memories
         known = self._known.get(key)
         before = known[0] if known else VectorState()
@@ -121,7 +123,7 @@ class VectorSearch:
         if dimensions not in state.there:
             self._known.clear()
             return "none"
-        return asked, await self._rows(audience, VectorSpace(model, dimensions), key, known, state, means=means)
+        return asked, await self._rows(audience, VectorSpace(model, dimensions), key, known, state, whole=whole)
 
     async def _vectors_of(self, asking: RecallQuery, parts: Sequence[str]) -> tuple[Sequence[bytes], int]:
         """The vectors of the question's parts, from a call unless it was asked lately."""
@@ -147,13 +149,13 @@ class VectorSearch:
         known: tuple[VectorState, VectorMatrix] | None,
         state: VectorState,
         *,
-        means: bool,
+        whole: bool,
     ) -> VectorMatrix:
         """The vectors that this audience may see; of those that are `known` from the last question none is read again."""
         read, run = partial(self._store.vectors.read, memories=key[2]), self._thread.run
         if known is None or known[1].rows.shape[1] != space.dimensions:
             _, new = await read(audience, space, 0, tuple)
-            rows = await run(partial(matrix, means=means), new, space.dimensions)
+            rows = await run(partial(matrix, whole=whole), new, space.dimensions)
         else:
             before, rows = known
             if before.there.get(space.dimensions) != state.there[space.dimensions]:

@@ -40,7 +40,7 @@ SURE, LIKER = 2, 0.5
 """Of what words find unasked so many come as they are, and each next one only if it is so much liker the message than
 the mean of all memories, in their standard deviations (docs/recall.md)."""
 
-STANDS_OUT, BEFORE_NEXT = 3.7, 1.0
+STANDS_OUT, BEFORE_NEXT = 3.5, 1.0
 """A memory that is so far above that mean, and so far above the next one, comes without a word in common (docs/recall.md)."""
 
 MOST_ABOVE = 6

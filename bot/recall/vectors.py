@@ -95,7 +95,7 @@ class CommonPart:
 class VectorMatrix:
     """The vectors of documents in the order of their numbers, and beside each the facts that a question may limit.
 
-    `lengths` are those of what is left of each without the `common` part; without one these vectors know no meaning.
+    `lengths` are those of what is left of each without the `common` part, where that is taken away.
     """
 
     ids: "Whole"
@@ -140,10 +140,11 @@ def stored(vectors: Sequence[bytes]) -> tuple[bytes, ...]:
     return tuple(size.astype("<f4").tobytes() + row.tobytes() for size, row in zip(sizes, steps, strict=True))
 
 
-def matrix(found: Sequence[VectorRow], dimensions: int, *, means: bool) -> VectorMatrix:
-    """These vectors; what has not so many dimensions is left out. Those of float32 are of an earlier version."""
+def matrix(found: Sequence[VectorRow], dimensions: int, *, whole: bool) -> VectorMatrix:
+    """These vectors, `whole` or without what they have in common; what has not so many dimensions is left out. Those of
+    float32 are of an earlier version."""
     read = _read(found, dimensions)
-    return _without_common(read) if means else read
+    return read if whole else _without_common(read)
 
 
 def _read(found: Sequence[VectorRow], dimensions: int) -> VectorMatrix:
