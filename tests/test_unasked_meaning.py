@@ -66,6 +66,7 @@ async def test_what_a_message_is_by_far_likest_comes_unasked_without_a_shared_wo
             await world.say(f"记住{fact}")
         await world.say("/new")
         await world.wait(1)
+        assert await told("今天天气真好") == "", "whole vectors are compared"
         await world.say("雨下得好大，烦死了", "小李")
         assert "想起来的" not in world.last_user, "what somebody else told is nobody else's"
         assert (await told("路上看到一只小猫")).splitlines()[1:] == ["- #4 小王：我养了一只橘猫（今天说的）"]

@@ -47,7 +47,7 @@ class EmbeddingServer(SettingsTable):
     batch: int = Field(default=32, ge=1, le=256)
     """Texts that one call brings at most, 1 to 256."""
     least_cosine: float | None = Field(default=None, ge=-1, le=1)
-    """Likeness below which two texts have nothing in common, without what all have in common, -1 to 1; none: .05, with hash .25."""
+    """Likeness below which two texts have nothing in common, -1 to 1; none: .05, of what is left without what all have in common, with hash .25."""
     price_input: Money = None
     """Price of a million tokens, in budget.currency; none takes the public table's."""
 
