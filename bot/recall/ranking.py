@@ -215,8 +215,7 @@ def rank(
     """
     candidates = sorted(candidates, key=attrgetter("finding.doc"))  # sums are the same in whatever order they came
     like = like if task.mode == "hybrid" and like is not None else Likeness()
-    by_places = task.profile == "seed" or like.shares is None
-    meant = {} if by_places or like.shares is None else like.shares
+    meant = like.shares or {} if task.profile != "seed" else {}
     whole = telling(task.question, matches)
     matches = without_common(task.question, matches)
     fit = lexical_fit(task.question, matches, candidates, meant, whole)
@@ -234,7 +233,7 @@ def rank(
     ordered = sorted(scored, key=_place)
     if task.profile != "seed":
         ordered = diversified(task.question, ordered, fit.shares, task.limit)
-    if like.found and by_places:
+    if like.found and (task.profile == "seed" or like.shares is None):
         ordered = sorted(_hybrid(task, ordered, like), key=_place)
     done = _limited(ordered, task)
     if task.profile != "seed" and not task.strict:

@@ -188,7 +188,7 @@ class Vectors(Repository):
 
 def _where(tx: Tx, audience: Audience, memories: bool) -> tuple[str, Sequence[object]]:
     """What is compared for an audience, as a condition on `doc`: what it may see, and of a person alone what they had kept
-    in groups, but for names."""
+    in other chats, but for names."""
     scopes = scopes_of(audience)
     own = padded(tx.ids(OWN_ELSEWHERE, audience.alone, audience.chat_id)) if audience.alone is not None else ()
     kind = " AND kind = 'memory'" if memories else ""

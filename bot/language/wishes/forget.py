@@ -44,9 +44,9 @@ _WEAK = LazyPattern("[我你您的对了在是吗呢吧啊也都很就还有]")
 _SLOTS = read_table("bot.language", "slots")
 _NAME = frozenset(("name", *_SLOTS["one"]["name"]))
 """By which words somebody wants forgotten how they are called."""
-_VAGUE = frozenset(("from", "old", "like", "家", "药"))
-_ASKED = tuple(frozenset(words.split()) - _VAGUE for words in _SLOTS["asked"].values())
+_ASKED = tuple(frozenset(words.split()).difference(_SLOTS["vague"]["asked"]) for words in _SLOTS["asked"].values())
 """By which words people of either language ask for what a slot holds, but for those that tell of other things, too."""
+
 MOST_CHARS = 120
 """A wish is short."""
 
